@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 
 from biorrr.errors import InputError
 from biorrr.models.language import Expression, OptionalExpression, Scale, check_name
+from biorrr.models.rules import GivenRule, terms_of, times
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
 from biorrr.models.variables import Phase, Step, Variable
 
@@ -140,16 +141,16 @@ class Pathway(Part):
     phase
         Time within the tick at which the current flows.
     change
-        Expression that is added to `w` in a sample: the plasticity rule. Nothing unless given.
+        The plasticity rule, which is added to `w` when a sample ends: terms, or one expression,
+        kept as terms (:mod:`biorrr.models.rules`). Nothing unless given.
     judged
         Rule whose locality is judged, where ``change`` reaches the same weights in another way. It
         is never simulated, so it may read what a synapse cannot know. ``change`` unless given.
     replay
-        Expression that is added to `w` in a tick of spontaneous replay instead. Nothing unless
-        given.
-    averaged
-        True where `w` changes when a sample ends, by the mean of `change` over the time for which
-        it was held; else `change` is made in every tick.
+        Rule by which `w` changes in spontaneous replay instead. Nothing unless given.
+    block
+        "tick" where `w` changes by the mean of `change` over the ticks of the sample, "end" where
+        it changes by the value of `change` when the sample ends.
     bound
         Expression to which `w` is set after each change, such as "clip(w, 0, inf)".
     start
@@ -185,10 +186,10 @@ class Pathway(Part):
     drives: str = ""
     current: Expression = "w"
     phase: Phase = "drive"
-    change: OptionalExpression = ""
+    change: GivenRule = ()
     judged: OptionalExpression = field(default="", kw_only=True)
-    replay: OptionalExpression = ""
-    averaged: bool = False
+    replay: GivenRule = ()
+    block: Literal["tick", "end"] = "tick"
     bound: OptionalExpression = ""
     start: Expression = "w"
     sums: tuple[tuple[str, Expression], ...] = ()
@@ -208,6 +209,9 @@ class Pathway(Part):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for rule in ("change", "replay"):
+            if isinstance(given := getattr(self, rule), str):
+                object.__setattr__(self, rule, terms_of(given, {"w", *super().declared}))
         object.__setattr__(
             self, "weight", check_name(f"{self.name}.weight", self.weight or self.name)
         )
@@ -237,13 +241,9 @@ class Pathway(Part):
             given["plastic"] = _PLASTIC
         return {**given, **super().declared}
 
-    def times(self, **factors: str) -> Pathway:
-        """Return the same with the expressions of some fields multiplied by ``factors``; an empty
-        one stays empty.
-        """
-        codes = {name: getattr(self, name) for name in factors}
-        multiplied = {name: code and f"{factors[name]} * ({code})" for name, code in codes.items()}
-        return replace(self, **multiplied)  # type: ignore[arg-type]
+    def times(self, factor: str) -> Pathway:
+        """Return the same with both rules multiplied by ``factor``, which the synapse knows."""
+        return replace(self, change=times(self.change, factor), replay=times(self.replay, factor))
 
     @property
     def currents(self) -> tuple[tuple[str, str], ...]:
