@@ -32,6 +32,7 @@ _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long agains
 _FIRST_SEGMENT = 2_000  # ticks, before the speed is known
 _LARGEST_SEGMENT = 2**20  # samples; bounds the memory of a segment's order
 
+
 class _Port(ctypes.Structure):
     """The data of one port, as `struct Port` in the source."""
 
@@ -93,7 +94,7 @@ class CppEngine:
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job`` segment by segment."""
-        run = _CompiledRun(self, job)
+        run = CompiledRun(self, job)
         at, length = job.start, max(_FIRST_SEGMENT // job.ticks_per_sample, 1)
         with held_interrupt() as interrupted:
             while at < job.stop:
@@ -115,7 +116,7 @@ class CppEngine:
         return Outcome(at, run.copied_state(), "done")
 
 
-class _CompiledRun:
+class CompiledRun:
     """One run: its memory, its data and its records, each where the library finds it.
 
     Attributes

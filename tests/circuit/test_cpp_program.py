@@ -74,14 +74,20 @@ def test_silent_fibres_and_factors_that_are_zero_are_skipped():
     source = write_source(circuit.blueprint(6, 4).code)
 
     def of(name):
-        return source.partition(f"static void {name}(Circuit &_circuit)")[2].partition("\n}\n")[0]
+        return source.partition(f"static void {name}(Circuit &_circuit,")[2].partition("\n}\n")[0]
 
     def due(name):
-        (call,) = (line.strip() for line in source.splitlines() if line.endswith(f" {name}(_circuit);"))
-        return call.removeprefix("if (").removesuffix(f") {name}(_circuit);").split(" && ")
+        (call,) = (
+            line.strip().partition(f" {name}(_circuit,")[0]
+            for line in source.splitlines()
+            if f" {name}(_circuit," in line
+        )
+        return call.removeprefix("if (").removesuffix(")").split(" && ")
 
     for step in ("proximal_change", "proximal_replay"):
-        assert "_i = _circuit.active_sensory_x.begin; _i < _circuit.active_sensory_x.end" in of(step)
+        assert "_i = _circuit.active_sensory_x.begin; _i < _circuit.active_sensory_x.end" in of(
+            step
+        )
         assert "_circuit.neuromodulator.eta_x[0] != 0" in due(step)
         assert "_circuit.proximal.plastic[0] != 0" in due(step)
     assert "waking" in due("proximal_change")

@@ -39,11 +39,8 @@ static inline double _clip(double x, double low, double high) { const double y =
 {{ draws }}
 
 {% for step in steps %}
-static void {{ step.name }}(Circuit &_circuit)
+static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, double *__restrict const _at_{{ name }}{% endfor %})
 {
-    {% for name, array in step.pointers.items() %}
-    double *__restrict const _at_{{ name }} = {{ array }};
-    {% endfor %}
     {% for line in step.once %}
     {{ line }}
     {% endfor %}
@@ -105,7 +102,7 @@ static void {{ step.name }}(Circuit &_circuit)
 
 {% endfor %}
 {% macro call(step) %}
-{{ "if (%s) "|format(step.due|join(" && ")) if step.due }}{{ step.name }}(_circuit);
+{{ "if (%s) "|format(step.due|join(" && ")) if step.due }}{{ step.name }}(_circuit{% for array in step.pointers.values() %}, {{ array }}{% endfor %});
 {%- endmacro %}
 // All that follows once the clock has found out which tick of a sample this is.
 static inline __attribute__((always_inline)) void rest_of_tick(Circuit &_circuit, bool waking, bool onset)
