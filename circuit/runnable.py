@@ -255,7 +255,7 @@ class RunnableCircuit(CircuitBase):
                 f" {self._remedy}",
                 run,
             )
-        check_settled(self.all_departures, run, timing.held)
+        check_settled(self.all_departures, run, timing.duration)
         if not happening:
             warn_of_silence(run, feeds)
         return run
@@ -264,7 +264,7 @@ class RunnableCircuit(CircuitBase):
         """Build the circuit now rather than at the first :meth:`run`; return it.
 
         Engines numpy and "auto" build :attr:`network` in this process, to add one's own monitors
-        to; cpp compiles its program. Features are given as :meth:`blueprint` takes them.
+        to; cpp compiles its library. Features are given as :meth:`blueprint` takes them.
         """
         blueprint = self.blueprint(*sizes)
         engine = self._engines.built("numpy" if self.engine == "auto" else self.engine, blueprint)
@@ -298,5 +298,5 @@ class RunnableCircuit(CircuitBase):
             )
         raise RunError(
             "network: nothing is built in this process yet; call circuit.build(m, n) first, and run"
-            " with engine='numpy' (the C++ engine's network lives in a program of its own)"
+            " with engine='numpy' (engine cpp has no network)"
         )

@@ -1,14 +1,12 @@
 """The C++ source of a circuit: one file, written from the circuit's own description.
 
 The circuit is built as a Brian2 network first, as for the other engines: Brian2 checks its
-equations and their units. Each action of the schedule is then one C++ function, whose expressions
-Brian2 translates.
+equations and their units. Each operation of its program is then one C++ function, whose expressions
+Brian2 translates, and each block calls its operations in order.
 """
 
 from __future__ import annotations
 
-import sys
-from enum import IntEnum
 from pathlib import Path
 
 import jinja2
@@ -16,48 +14,12 @@ import jinja2
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines.brian2_import import borrowed_brian2
 from biorrr.circuit.engines.brian2_private import cpp_translator
-from biorrr.circuit.engines.cpp_steps import Translator
+from biorrr.circuit.engines.cpp_steps import Translator, active_of, array_of
+from biorrr.circuit.engines.memory import ELEMENT_TYPES, LINE, Memory
 from biorrr.models import random_draws
 
 TEMPLATES = Path(__file__).parent / "templates"
-# Types of data that the program reads as they lie on disk; others are converted first.
-ELEMENT_TYPES = {
-    "f8": "double",
-    "f4": "float",
-    "u1": "uint8_t",
-    "i1": "int8_t",
-    "i2": "int16_t",
-    "u2": "uint16_t",
-}
-# Of the clock: 0 between the first and the last tick of a sample.
-_FLAGS = ("onset", "closing", "fresh", "replay_closing")
-_HEADERS = (
-    "algorithm",
-    "cerrno",
-    "cmath",
-    "csignal",
-    "cstdint",
-    "cstdio",
-    "cstdlib",
-    "cstring",
-    "string",
-    "vector",
-    "fcntl.h",
-    "sys/mman.h",
-    "sys/stat.h",
-    "sys/time.h",
-    "unistd.h",
-    *(["sys/prctl.h"] if sys.platform == "linux" else []),
-)
-
-
-class Exit(IntEnum):
-    """Exit codes of the program."""
-
-    done = 0
-    failed = 3
-    diverged = 4
-    orphaned = 5
+_HEADERS = ("algorithm", "cmath", "cstddef", "cstdint")
 
 
 def write_source(circuit: Blueprint) -> str:
@@ -66,7 +28,8 @@ def write_source(circuit: Blueprint) -> str:
         from biorrr.circuit.engines.network import build_network
 
         build_network(circuit).never_run()
-    translator, actions = Translator(circuit, cpp_translator()), circuit.program
+    translator, program = Translator(circuit, cpp_translator()), circuit.program
+    steps = {one: translator.step(one) for one in program.operations}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -75,31 +38,31 @@ def write_source(circuit: Blueprint) -> str:
     )
     return environment.get_template("circuit.cpp").render(
         headers=_HEADERS,
-        arrays=circuit.arrays,
+        memory=Memory(circuit),
+        line=LINE,
         draws="\n".join(random_draws.SOURCES),
-        steps=[translator.step(action) for action in actions],
-        # The steps that tell which tick of a sample this is come first.
-        begun=1
-        + max(place for place, action in enumerate(actions) if "clock.onset" in action.writes),
-        flags=[name for name in _FLAGS if circuit.parts["clock"].has(name)],
-        holds=any(action.gate in ("onset", "presented") for action in actions),
+        steps=steps.values(),
+        blocks=[
+            (f"{presented}_{name}", [steps[one] for one in block])
+            for presented in ("sample", "replay")
+            for name, block in getattr(program, presented)
+        ],
+        counts_ticks=circuit.parts["clock"].has("elapsed"),
         ports=[
             {
                 "population": port.population,
                 "variable": port.variable,
+                "array": array_of(port.population, port.variable),
+                "active": active_of(port.population, port.variable),
                 "size": circuit.parts[port.population].size,
-                "lasts": (
-                    port.changes == "sample"
-                    and (port.population, port.variable) in translator.presented
-                ),
+                "moves": port.name in circuit.moving_ports,
                 "replayed": place == 0,  # the first port is the one whose inputs are replayed
             }
             for place, port in enumerate(circuit.ports)
         ],
-        n_weights=len(circuit.parts.weighted),
-        state=circuit.state,
-        quantities=circuit.quantities,
-        watched=[(part, variable, circuit.parts[part].size) for part, variable in circuit.watched],
+        watched=[
+            (array_of(part, variable), circuit.parts[part].size)
+            for part, variable in circuit.watched
+        ],
         element_types=list(enumerate(ELEMENT_TYPES.values())),
-        EXIT=Exit,
     )

@@ -90,7 +90,7 @@ def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
     are of.
     """
     job, kept = simulated.job, simulated.recorder.traces
-    blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.held
+    blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.duration
     if not job.recording.traces:
         return {}, {}
     whole = (
@@ -148,7 +148,7 @@ def _shaped(
     elif isinstance(part, Pathway) and len(dims) == 2:
         turn = blueprint.orientations[part.name]
         rows, shape = turn.matrix(rows), turn.shape
-    if trace.quantity.name == "w" or trace.quantity.variable.at_end or blueprint.timing.settles:
+    if trace.quantity.name == "w" or trace.quantity.variable.block == "end" or blueprint.timing.settles:
         # Worth recording once the sample is over, or has settled.
         return ("sample", *dims), rows[held - 1 :: held].reshape(-1, *shape)
     if held > 1:

@@ -74,22 +74,28 @@ def test_silent_fibres_and_factors_that_are_zero_are_skipped():
     source = write_source(circuit.blueprint(6, 4).code)
 
     def of(name):
-        return source.partition(f"static void {name}()")[2].partition("\n}\n")[0]
+        return source.partition(f"static void {name}(Circuit &_circuit,")[2].partition("\n}\n")[0]
 
     def due(name):
-        (call,) = (line.strip() for line in source.splitlines() if line.endswith(f" {name}();"))
-        return call.removeprefix("if (").removesuffix(f") {name}();").split(" && ")
+        (call,) = (
+            line.strip().partition(f" {name}(_circuit,")[0]
+            for line in source.splitlines()
+            if f" {name}(_circuit," in line
+        )
+        return call.removeprefix("if (").removesuffix(")").split(" && ")
 
     for step in ("proximal_change", "proximal_replay"):
-        assert "_i = active_sensory_x.begin; _i < active_sensory_x.end" in of(step)
-        assert "circuit::neuromodulator::eta_x[0] != 0" in due(step)
-        assert "circuit::proximal::plastic[0] != 0" in due(step)
+        assert "_i = _circuit.active_sensory_x.begin; _i < _circuit.active_sensory_x.end" in of(
+            step
+        )
+        assert "_circuit.neuromodulator.eta_x[0] != 0" in due(step)
+        assert "_circuit.proximal.plastic[0] != 0" in due(step)
     assert "waking" in due("proximal_change")
     assert "!waking" in due("proximal_replay")
-    assert "circuit::neuromodulator::replay_gain[0] != 0" in due("proximal_replay")
+    assert "_circuit.neuromodulator.replay_gain[0] != 0" in due("proximal_replay")
     assert "_i = 0; _i < 4" in of("distal_change")
-    assert "_i = active_instructive_y.begin" in of("distal_a")
-    assert "_i = active_sensory_x.begin" in of("sensory_drive_energy_x")
+    assert "_i = _circuit.active_instructive_y.begin" in of("distal_a")
+    assert "_i = _circuit.active_sensory_x.begin" in of("sensory_drive_energy_x")
 
 
 def test_exp_of_one_cell_at_a_time_gives_the_same(tmp_path, monkeypatch, current_clamp):
