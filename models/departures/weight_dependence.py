@@ -88,23 +88,17 @@ class WeightDependentPlasticity(Departure):
             parts = parts.having(
                 with_trace(source, "x", "x_eligibility", self.tau_x),
                 with_trace(target, "plateau", "plateau_eligibility", self.tau_plateau),
-                self._dependent(pathway, target.variable("plateau").scale),
+                self._dependent(pathway),
             )
         return parts
 
-    def _dependent(self, pathway: Pathway, scale: str) -> Pathway:
-        """Return ``pathway`` with synapses that read the overlap of both traces; plateaus have
-        ``scale``.
-        """
+    def _dependent(self, pathway: Pathway) -> Pathway:
+        """Return ``pathway`` with synapses that read the overlap of both traces."""
         own = [
-            parameter("w_max", "largest weight", self.w_max, scale="z / x", per="pathway"),
-            parameter("peak_x", "peak of the input's trace", self.peak_x, scale="x", per="pathway"),
+            parameter("w_max", "largest weight", self.w_max, per="pathway"),
+            parameter("peak_x", "peak of the input's trace", self.peak_x, per="pathway"),
             parameter(
-                "peak_plateau",
-                "peak of the plateau's trace",
-                self.peak_plateau,
-                scale=scale,
-                per="pathway",
+                "peak_plateau", "peak of the plateau's trace", self.peak_plateau, per="pathway"
             ),
             Variable("overlap", "of the traces of input and plateau, from 0 to 1", "synapse"),
         ]
