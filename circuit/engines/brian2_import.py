@@ -22,12 +22,14 @@ _NEEDED = {
     "logging.std_redirection": False,
     "core.default_float_dtype": np.float64,
     "core.default_integer_dtype": np.int32,
-    "codegen.loop_invariant_optimisations": True,
+    # Brian2 would write 1 - s + s * ridge as 1 + s * ridge - s, which loses a small ridge at s = 1.
+    "codegen.loop_invariant_optimisations": False,
     "codegen.generators.cpp.flush_denormals": False,
     "legacy.refractory_timing": False,
     "core.network.default_schedule": ["start", "groups", "thresholds", "synapses", "resets", "end"],
     "devices.cpp_standalone.openmp_threads": 0,
 }
+_COMPILER_FLAGS = "codegen.cpp.extra_compile_args_gcc"
 # Device and preferences belong to the process: threads take turns.
 _TURN = threading.RLock()
 
@@ -61,8 +63,10 @@ def borrowed_brian2(target: str, device: Any = "runtime", **options) -> Iterator
     import_brian2()
     import brian2
 
-    needed = {**_NEEDED, "codegen.target": target}
     with _TURN:
+        # The compiler must not rearrange expressions either.
+        flags = [*brian2.prefs[_COMPILER_FLAGS], "-fno-associative-math"]
+        needed = {**_NEEDED, "codegen.target": target, _COMPILER_FLAGS: flags}
         before = {name: brian2.prefs[name] for name in needed}
         brian2.set_device(device, **options)
         try:

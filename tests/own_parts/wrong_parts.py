@@ -295,7 +295,7 @@ def run(given: dict[str, dict], engine: str):
     """Make a circuit of the parts that are described and let it learn from a few samples."""
     variables = [Variable(**given[name]) for name in ("memory", "parameter", "activity")]
     cells = Population(variables=variables, steps=[Step(**given["step"])], **given["cells"])
-    fibres = Population(3, "fibres", [Variable("x", role="input", scale="x")])
+    fibres = Population(3, "fibres", [Variable("x", role="input")])
     steps = [Step(**given["gathering"])]
     up = Pathway(variables=[Variable(**given["synapse"])], steps=steps, **given["up"])
     X = np.random.default_rng(0).standard_normal((6, 3))
