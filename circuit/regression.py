@@ -337,5 +337,5 @@ def output_is_linear(blueprint: Blueprint) -> bool:
     """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes
     it.
     """
-    writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
-    return [(action.part, action.code) for action in writers] == _LINEAR
+    operations = blueprint.program.operations
+    return [(o.part, o.code) for o in operations if "pyramidal.z" in o.writes] == _LINEAR

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from biorrr.errors import InputError
+from biorrr.models.expressions import names_in
 from biorrr.models.language import Expression, OptionalExpression, check_name
 from biorrr.models.rules import GivenRule, terms_of, times
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
@@ -164,6 +165,10 @@ class Pathway(Part):
         Name of the matrix of weights; the pathway's own unless given.
     weighted
         False for a plain sum over cells, without weights.
+    wiring
+        "all" for synapses from every cell to every cell. "groups" where the larger population is
+        made of groups of consecutive cells, one group for each cell of the smaller one, and only
+        those connect that belong together; such synapses have no weights.
     sign
         +1 where the current adds to its target's activity, -1 where it is subtracted there.
     target_by_source
@@ -195,6 +200,7 @@ class Pathway(Part):
     steps: tuple[Step, ...] = ()
     weight: str = ""
     weighted: bool = True
+    wiring: Literal["all", "groups"] = "all"
     sign: Literal[1, -1] = 1
     target_by_source: bool = False
     spread: NotNegative = 0.1
@@ -206,14 +212,27 @@ class Pathway(Part):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for rule in ("change", "replay"):
-            if isinstance(given := getattr(self, rule), str):
-                object.__setattr__(self, rule, terms_of(given, {"w", *super().declared}))
+        own = {"w", "plastic", *super().declared}
+        for field_of_rule in ("change", "replay"):
+            given = getattr(self, field_of_rule)
+            rule = terms_of(given, own) if isinstance(given, str) else given
+            object.__setattr__(self, field_of_rule, rule)
+            read = {name for term in rule for side in term.sides for name in names_in(side).read}
+            if wrong := sorted(read & own):
+                raise InputError(
+                    f"{self.name}.{field_of_rule}: pre and post of a Term must not read variables"
+                    f" of the synapse (got {wrong[0]}); write them in own"
+                )
         object.__setattr__(
             self, "weight", check_name(f"{self.name}.weight", self.weight or self.name)
         )
         if not self.weighted:
             object.__setattr__(self, "weight", "")
+        if self.wiring == "groups" and (self.weighted or self.variables or self.steps):
+            raise InputError(
+                f"{self.name}.wiring: must be 'all' for synapses that have weights or variables"
+                " (got 'groups')"
+            )
         filled = [variable for variable, _ in self.currents]
         if len(set(filled)) < len(filled):
             raise InputError(

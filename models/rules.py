@@ -49,6 +49,11 @@ class Term:
                 )
 
     @property
+    def sides(self) -> tuple[str, str]:
+        """Its factors of the source and of the target cell."""
+        return self.pre, self.post
+
+    @property
     def factors(self) -> tuple[str, ...]:
         """All its factors, as expressions."""
         parts = [factors_of(part) for part in (self.own, self.pre, self.post)]
@@ -154,6 +159,8 @@ def _products(node: ast.expr, own: Collection[str]) -> list[list[ast.expr]]:
         return [[node]]
     if isinstance(node.op, ast.Mult):
         left, right = _products(node.left, own), _products(node.right, own)
+        if len(left) * len(right) > _MOST_TERMS:
+            return [[node]]
         return [[*one, *other] for one in left for other in right]
     if isinstance(node.op, ast.Div) and not isinstance(node.left, ast.Constant):
         inverse = ast.BinOp(ast.Constant(1), ast.Div(), node.right)

@@ -15,6 +15,7 @@ import numpy as np
 from biorrr.circuit.compile.matrices import Orientation
 from biorrr.circuit.compile.program import Program, compile_program
 from biorrr.circuit.compile.timing import Timing
+from biorrr.errors import InputError
 from biorrr.models import Parts, Pathway, Variable
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
@@ -105,7 +106,21 @@ class Blueprint:
     def ends(self, pathway: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the source and the target cell of each synapse of ``pathway``."""
         turn = self.orientations[pathway]
-        return turn.ends(np.arange(turn.sources * turn.targets))
+        if self.parts[pathway].wiring == "all":
+            return turn.ends(np.arange(turn.sources * turn.targets))
+        larger = np.arange(max(turn.sources, turn.targets))
+        smaller = larger // self.group(pathway)
+        return (smaller, larger) if turn.targets > turn.sources else (larger, smaller)
+
+    def group(self, pathway: str) -> int:
+        """Return the number of cells in each group that ``pathway`` connects."""
+        turn = self.orientations[pathway]
+        few, many = sorted((turn.sources, turn.targets))
+        if many % few:
+            raise InputError(
+                f"{pathway}.wiring: needs groups of one size (got {many} cells for {few})"
+            )
+        return many // few
 
     @functools.cached_property
     def timing(self) -> Timing:
@@ -219,7 +234,7 @@ class Blueprint:
         compiled code.
         """
         bare = [
-            replace(_bare(p), variables=tuple(map(_bare, p.variables)))
+            replace(_bare(p), variables=tuple(replace(_bare(v), block="tick") for v in p.variables))
             for p in self.parts.everything
         ]
         return replace(self, parts=Parts((), ()).having(*bare))

@@ -108,9 +108,7 @@ def compile_program(meanings: Meanings, moving: frozenset[str] = frozenset()) ->
 def _in_blocks(declared: Iterable[Declared], presented: str) -> Blocks:
     """Return the operations that happen while a "sample", or a "replay", is presented."""
     chosen = [one for one in declared if getattr(one, presented)]
-    return Blocks(
-        *(tuple(one.operation for one in chosen if one.block == name) for name in BLOCKS)
-    )
+    return Blocks(*(tuple(one.operation for one in chosen if one.block == name) for name in BLOCKS))
 
 
 def _check_onset(sample: Blocks, moving: frozenset[str]) -> None:
@@ -163,9 +161,7 @@ def _keep_beside(parts: Parts, current: Declared) -> list[Declared]:
     target, beside = parts[one.part].target, f"{one.fills}_by_{one.part}"
     there = frozenset({f"{target}.{beside}"})
     code = f"{one.fills} = {beside}"
-    step = Operation(
-        f"{one.name}_kept", target, one.phase, code, reads=there, writes=one.writes
-    )
+    step = Operation(f"{one.name}_kept", target, one.phase, code, reads=there, writes=one.writes)
     return [
         replace(current, operation=replace(one, fills=beside, writes=there)),
         replace(current, operation=step),
@@ -185,9 +181,11 @@ def _done_once(
     ticks = [(place, one.operation) for place, one in chosen if one.block == "tick"]
     onset = [(place, one.operation) for place, one in chosen if one.block == "onset"]
     written = {key for _, operation in ticks for key in operation.writes}
-    before = frozenset(
-        key for key in meanings.keys_of("memory") if key not in written
-    ) | meanings.keys_of("parameter") | meanings.keys_of("input") - moving
+    before = (
+        frozenset(key for key in meanings.keys_of("memory") if key not in written)
+        | meanings.keys_of("parameter")
+        | meanings.keys_of("input") - moving
+    )
     once = frozenset(place for place, _ in ticks)
     while True:
         often = [(place, operation) for place, operation in ticks if place not in once]
@@ -325,9 +323,7 @@ def _merge_blocks(parts: Parts, sample: Blocks, replay: Blocks) -> Program:
     back = []
     for _, block in replay:
         names = [
-            one
-            if known.get(one.name, one) == one
-            else replace(one, name=f"{one.name}_in_replay")
+            one if known.get(one.name, one) == one else replace(one, name=f"{one.name}_in_replay")
             for one in merge(block, parts)
         ]
         back.append(tuple(names))

@@ -147,6 +147,12 @@ def summing_step(synapses: Any, variable: str) -> Any:
     return _private(synapses, "summed_updaters")[f"{variable}_post"]
 
 
+def deactivate(group: Any) -> None:
+    """Keep Brian2 from running the steps of ``group``."""
+    for step in _private(group, "contained_objects"):
+        step.active = False
+
+
 def prepare(step: Any) -> Callable[[], None]:
     """Return the function that does ``step``, whose code is generated."""
     _private(step, "before_run")({})

@@ -1,8 +1,8 @@
 """The operations of a circuit as C++ functions with plain loops.
 
-Every pathway connects all cells of its source to all of its target, so two nested loops reach every
-synapse without an index array. Arrays, names and loops are written here; Brian2 translates the
-expressions.
+A pathway connects all cells of its source to all of its target, or cells within groups, so two nested
+loops reach every synapse without an index array. Arrays, names and loops are written here; Brian2
+translates the expressions.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ class Step:
     cells
         The number of cells; for synapses, of target cells.
     sources
-        For synapses, the first source cell that contributes in this tick and the one after the
-        last, in C++.
+        For synapses, the first source cell that contributes and the one after the last, in C++.
+    grouped
+        True for synapses within groups: those of a target cell `_j` have the ``sources``.
     total
         For a current, the C++ array that it fills.
     """
@@ -73,6 +74,7 @@ class Step:
     cells: int
     sources: tuple[str, str] | None = None
     total: str | None = None
+    grouped: bool = False
 
 
 class Translator:
@@ -94,7 +96,7 @@ class Translator:
     """
 
     def __init__(self, blueprint: Blueprint, translate: Callable[[str], str]) -> None:
-        self.parts, self.translate = blueprint.parts, translate
+        self.blueprint, self.parts, self.translate = blueprint, blueprint.parts, translate
         self.sizes = {(array.part, array.name): array.size for array in blueprint.arrays}
         self.meanings = Meanings(self.parts, self.sizes)
         written = {name for one in blueprint.program.operations for name in one.writes}
@@ -133,8 +135,8 @@ class Translator:
             return Step(operation.name, due, pointers, once, each, part.size or 1)
         target = self.parts[part.target]
         total = array_of(target.name, operation.fills) if operation.fills else None
-        sources = self._sources(part, operation)
-        return Step(operation.name, due, pointers, once, each, target.size, sources, total)
+        sources, grouped = self._sources(part, operation), part.wiring == "groups"
+        return Step(operation.name, due, pointers, once, each, target.size, sources, total, grouped)
 
     def _place(self, part: Population | Pathway, name: str) -> Place | None:
         """Return the place of what ``name`` means in ``part``; None if it is no variable."""
@@ -167,6 +169,11 @@ class Translator:
 
     def _sources(self, pathway: Pathway, operation: Operation) -> tuple[str, str]:
         """Return the range of source cells beyond which ``operation`` does nothing."""
+        if pathway.wiring == "groups":
+            size = self.blueprint.group(pathway.name)
+            if self.parts[pathway.source].size > self.parts[pathway.target].size:
+                return f"_j * {size}", f"(_j + 1) * {size}"
+            return f"_j / {size}", f"_j / {size} + 1"
         for name in sorted(operation.silencers):
             found = self.meanings.find(pathway, name)
             if found and found.place == "pre" and (found.part, found.variable) in self.presented:

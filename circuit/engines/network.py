@@ -7,12 +7,10 @@ The steps are not run by Brian2's schedule: the engine runs them block by block.
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import brian2
-import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import Operation
@@ -20,7 +18,7 @@ from biorrr.circuit.compile.program import Blocks
 from biorrr.circuit.engines import brian2_private
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
-from biorrr.models.expressions import names_in
+from biorrr.models.expressions import names_in, parsed
 from biorrr.models.physical_units import dimension_of
 from biorrr.models.random_draws import brian2_draws
 
@@ -95,7 +93,9 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
         options = {"clock": clock, "name": prefix + part.name, "namespace": brian2_draws()}
         if isinstance(part, Pathway):
             synapses = brian2.Synapses(parts[part.source], parts[part.target], equations, **options)
-            sources, targets = blueprint.ends(part.name)  # pairs as arrays need no code of their own
+            sources, targets = blueprint.ends(
+                part.name
+            )  # pairs as arrays need no code of their own
             synapses.connect(i=sources, j=targets)
             parts[part.name] = synapses
         else:
@@ -111,7 +111,7 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
             else group.run_regularly(_in_two_steps(operation.code), name=prefix + operation.name)
         )
     for group in parts.values():
-        group.active = False  # what it does is done block by block
+        brian2_private.deactivate(group)  # what it does is done block by block
     built.network.add(*parts.values())
     for operation in operations:
         if any(v.unit != "1" for v in blueprint.parts[operation.part].variables):
@@ -137,24 +137,17 @@ def _in_two_steps(code: str) -> str:
     """Return ``code`` in which no name is assigned an expression that reads it.
 
     Brian2 rearranges such assignments by SymPy, and then misses functions that have cancelled out.
+    And it adds in place: after `a = b`, `a += 1` would change b too.
     """
     lines = []
-    for node in ast.parse(inspect.cleandoc(code)).body:
-        text = ast.unparse(node)
-        if isinstance(node, ast.Assign):
-            name, _, value = text.partition(" = ")
-            text = (
-                f"_new_{name} = {value}\n{name} = _new_{name}"
-                if name in names_in(value).read
-                else text
-            )
-        lines.append(text)
+    for name, value in parsed(code):
+        text = ast.unparse(value)
+        again = name in names_in(text).read
+        lines.append(f"_new_{name} = {text}\n{name} = _new_{name}" if again else f"{name} = {text}")
     return "\n".join(lines)
 
 
-def _equations(
-    blueprint: Blueprint, part: Population | Pathway, currents: list[Operation]
-) -> str:
+def _equations(blueprint: Blueprint, part: Population | Pathway, currents: list[Operation]) -> str:
     """Return the variables of ``part`` as Brian2 declares them; ``currents`` are those of a
     pathway.
     """

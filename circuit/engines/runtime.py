@@ -21,9 +21,8 @@ _LOOK_AHEAD = 4096  # samples whose order is drawn together
 class RuntimeEngine:
     """Builds the network once and advances it."""
 
-    def __init__(self, blueprint: Blueprint, target: str, name: str = "") -> None:
-        self.target = target
-        with borrowed_brian2(target):
+    def __init__(self, blueprint: Blueprint, name: str = "") -> None:
+        with borrowed_brian2("numpy"):
             self.built: BuiltNetwork = build_network(blueprint, name)
             self.sample = self.built.compile(blueprint.program.sample)
             self.replay = self.built.compile(blueprint.program.replay)
@@ -37,7 +36,7 @@ class RuntimeEngine:
         """Simulate ``job``."""
         network = self.built.network
         with (
-            borrowed_brian2(self.target),
+            borrowed_brian2("numpy"),
             np.errstate(all="ignore"),
             held_interrupt() as interrupted,
         ):

@@ -15,6 +15,7 @@ from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.models import Pathway
 from biorrr.models.physical_units import in_si
+from biorrr.models.rules import formula
 
 
 def dataset(
@@ -145,7 +146,11 @@ def _shaped(
     elif isinstance(part, Pathway) and len(dims) == 2:
         turn = blueprint.orientations[part.name]
         rows, shape = turn.matrix(rows), turn.shape
-    if trace.quantity.name == "w" or trace.quantity.variable.block == "end" or blueprint.timing.settles:
+    if (
+        trace.quantity.name == "w"
+        or trace.quantity.variable.block == "end"
+        or blueprint.timing.settles
+    ):
         # Worth recording once the sample is over, or has settled.
         return ("sample", *dims), rows[held - 1 :: held].reshape(-1, *shape)
     if held > 1:
@@ -191,7 +196,6 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
         "sign",
         "target_by_source",
         "drives",
-        "change",
         "meaning",
     )
     return {
@@ -201,6 +205,7 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
             if p.shape
         ],
         "pathways": [
-            {name: getattr(p, name) for name in synapses} for p in blueprint.parts.weighted
+            {**{name: getattr(p, name) for name in synapses}, "change": formula(p.change)}
+            for p in blueprint.parts.weighted
         ],
     }

@@ -10,6 +10,7 @@ import xarray as xr
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.matrices import Orientation
+from biorrr.models.rules import formula
 
 
 def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
@@ -42,7 +43,7 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             sign=pathway.sign,
             synapses=math.prod(blueprint.orientations[pathway.name].shape),
             current=pathway.current,
-            rule=pathway.change,
+            rule=formula(pathway.change),
             equation=pathway.equation,
             meaning=pathway.meaning,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from biorrr.models.areas.apical_feedback import suffix
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts
+from biorrr.models.rules import Term
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,13 @@ class HomeostaticScaling(Departure):
         due = "rho" if any(cells.has("rho") for cells in parts.all("neuromodulator")) else "1"
         for pathway in parts.all(kind="proximal"):
             eta = f"eta_q{suffix(pathway.area)}"
-            change = f"{pathway.change or 0} + {eta} * ({due} - z_post**2) * w"
-            replay = f"{pathway.replay or 0} - {eta} * replay_gain * z_post**2 * w"
-            parts = parts.having(replace(pathway, change=change, replay=replay))
+            change = Term(f"{eta} * w", post=f"{due} - z_post**2")
+            replay = Term(f"-{eta} * replay_gain * w", post="z_post**2")
+            parts = parts.having(
+                replace(
+                    pathway,
+                    change=(*pathway.change, change),
+                    replay=(*pathway.replay, replay),
+                )
+            )
         return parts

@@ -29,7 +29,9 @@ def Clock(
     variables = [
         broadcast("sample", "samples seen before this one", "memory", -1.0),
         broadcast(
-            "moment", "count of the ticks of all samples, by which random numbers are drawn", "input"
+            "moment",
+            "count of the ticks of all samples, by which random numbers are drawn",
+            "input",
         ),
         broadcast("seed", "seed of everything random", "parameter", "seed"),
         broadcast("duration", "ticks for which a sample is held", "parameter", duration or 1.0),
@@ -45,7 +47,9 @@ def Clock(
         ),
     ]
     if duration is not None:
-        variables.append(broadcast("elapsed", "ticks since the sample or the replay came on", "input"))
+        variables.append(
+            broadcast("elapsed", "ticks since the sample or the replay came on", "input")
+        )
     if replay_duration is not None:
         meaning = "ticks for which a replay is held"
         variables.append(broadcast("replay_duration", meaning, "parameter", replay_duration))

@@ -51,6 +51,19 @@ static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, do
         {{ line }}
         {% endfor %}
     }
+    {% elif step.grouped %}
+    for (int _j = 0; _j < {{ step.cells }}; _j++)
+    {
+        double _sum = 0;
+        for (int _i = {{ step.sources[0] }}; _i < {{ step.sources[1] }}; _i++)
+        {
+            {% for line in step.each %}
+            {{ line }}
+            {% endfor %}
+            _sum += _added;
+        }
+        {{ step.total }}[_j] = _sum;
+    }
     {% elif step.total is none %}
     for (int _i = {{ step.sources[0] }}; _i < {{ step.sources[1] }}; _i++)
     {
