@@ -60,7 +60,7 @@ class Term:
         return tuple(factor for part in parts for factor in part if factor != "1")
 
     def __str__(self) -> str:
-        return product(part for part in (self.own, self.pre, self.post) if part != "1")
+        return product(self.factors)
 
 
 Rule = tuple[Term, ...]
@@ -100,7 +100,8 @@ def added(terms: Iterable[str]) -> str:
 def times(rule: Iterable[Term], factor: str) -> Rule:
     """Return ``rule`` multiplied by ``factor``, which the synapse knows."""
     return tuple(
-        replace(term, own=product(f for f in (factor, term.own) if f != "1")) for term in rule
+        replace(term, own=product((factor, *(f for f in factors_of(term.own) if f != "1"))))
+        for term in rule
     )
 
 
@@ -129,10 +130,7 @@ def _term(factors: list[ast.expr], own: Collection[str]) -> Term:
     for factor in factors:
         text = ast.unparse(factor)
         sides[_side(text, own) or "own"].append(text)
-    negative = sides["own"].count("-1") % 2
-    kept = [factor for factor in sides["own"] if factor != "-1"]
-    own_part = product(kept)
-    return Term(f"-{own_part}" if negative else own_part, *map(product, [*sides.values()][1:]))
+    return Term(*map(product, sides.values()))
 
 
 def _side(text: str, own: Collection[str]) -> str:
@@ -176,14 +174,14 @@ def _products(node: ast.expr, own: Collection[str]) -> list[list[ast.expr]]:
 def product(factors: Iterable[str]) -> str:
     """Return the product of ``factors`` as an expression.
 
-    >>> product(["eta", "u - v"]), product([])
-    ('eta * (u - v)', '1')
+    >>> product(["eta", "-1", "u - v"]), product([])
+    ('-eta * (u - v)', '1')
     """
-    nodes = [ast.parse(factor, mode="eval").body for factor in factors]
-    if not nodes:
-        return "1"
-    whole = nodes[0]
-    for node in nodes[1:]:
+    listed = list(factors)
+    nodes = [ast.parse(factor, mode="eval").body for factor in listed if factor != "-1"]
+    first, *others = nodes or [ast.Constant(1)]
+    whole = ast.UnaryOp(ast.USub(), first) if listed.count("-1") % 2 else first
+    for node in others:
         whole = ast.BinOp(whole, ast.Mult(), node)
     return ast.unparse(whole)
 

@@ -1,8 +1,10 @@
-"""The program of a circuit, from which engines and exports are written::
+"""The program of a circuit, from which engines and exports are written.
 
-    for sample:  show(x, y); run(onset)          # currents of held inputs, rates
-        for tick in held: run(tick)              # membranes, recurrent currents, sums over the sample
-        run(end)                                 # weights change
+It is the loop::
+
+    for sample:  show(x, y); run(onset)     # currents of held inputs, rates
+        for tick in held: run(tick)         # membranes, recurrent currents, sums over the sample
+        run(end)                            # weights change
         for i in replay: show(e_i, 0); the same three blocks of its own
 
 Parts say to which block their steps and rules belong. Where a sample is held for many ticks, two

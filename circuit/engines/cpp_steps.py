@@ -1,8 +1,8 @@
 """The operations of a circuit as C++ functions with plain loops.
 
-A pathway connects all cells of its source to all of its target, or cells within groups, so two nested
-loops reach every synapse without an index array. Arrays, names and loops are written here; Brian2
-translates the expressions.
+A pathway connects all cells of its source to all of its target, or cells within groups, so two
+nested loops reach every synapse without an index array. Arrays, names and loops are written here;
+Brian2 translates the expressions.
 """
 
 from __future__ import annotations
