@@ -66,7 +66,7 @@ class MicrocircuitRegressor(
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_digits(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), MicrocircuitRegressor(k=1, ridge=1.0, epochs=5,
-    random_state=0))
+    ... random_state=0))
     >>> model.fit(X, y).predict(X).shape
     (1797,)
     """

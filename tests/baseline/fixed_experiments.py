@@ -98,9 +98,8 @@ EXPERIMENTS = {
         results=True,
     ),
     "theories": Experiment(
-        "theories --set data=['small.npz'] --set samples=900 --set rates=[0.1] --set imaged=1 --set"
-        " imaged_k=4 --set trials=200 --seeds 2 --engine cpp --set"
-        " theories=['backprop','bursts','Bio-CCA','Bio-RRR']",
+        "theories --set data=['small.npz'] --set samples=900 --set rates=[0.1] --seeds 2"
+        " --engine cpp --set theories=['backprop','bursts','Bio-CCA','Bio-RRR']",
     ),
     # Errors are small differences of numbers that are kept, and as precise as the fit's stopping
     # rule. Without traces nothing is learned from late instruction, and where the circuit strays to

@@ -195,7 +195,7 @@ EXPERIMENTS = [
     ),
     pytest.param(
         "theories",
-        ("--samples", 20_000, "--seeds", 2, "--imaged", 0, "--theories", "Bio-RRR"),
+        ("--samples", 20_000, "--seeds", 2, "--theories", "Bio-RRR"),
         4,
         id="theories",
         marks=SLOW,
