@@ -149,7 +149,9 @@ def _meet(one: Bbox, other: Bbox) -> bool:
 
 def _twins(one: Axes, other: Axes) -> bool:
     """Return True if two panels are one on purpose: two scales of a panel, or one set into it."""
-    return one.bbox.bounds == other.bbox.bounds or one in other.child_axes or other in one.child_axes
+    return (
+        one.bbox.bounds == other.bbox.bounds or one in other.child_axes or other in one.child_axes
+    )
 
 
 def _name(text: Text) -> str:

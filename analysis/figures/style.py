@@ -279,3 +279,29 @@ def for_log_axis(samples: ArrayLike) -> np.ndarray:
     samples = np.asarray(samples, dtype=float)
     positive = samples[samples > 0]
     return np.maximum(samples, positive.min() / 2 if positive.size else 1.0)
+
+
+def log_samples(ax: Axes, samples: ArrayLike, most: int = 7) -> None:
+    """Make the horizontal axis logarithmic in samples, with at most about ``most`` labels.
+
+    Where :func:`for_log_axis` has moved a count of 0, its place is labelled 0.
+    """
+    from matplotlib.ticker import NullLocator
+
+    at = for_log_axis(samples)
+    start, end = at.min(), at.max()
+    powers = np.arange(np.ceil(np.log10(start)), np.floor(np.log10(end)) + 1)
+    moved = bool((np.asarray(samples) <= 0).any())
+    if moved:
+        powers = powers[powers > np.log10(4 * start)]
+    powers = powers[:: -(-len(powers) // most) or 1]
+    labels = [f"$10^{{{power:g}}}$" for power in powers]
+    ax.set(xscale="log", xlabel="samples seen")
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xticks([start] * moved + list(10.0**powers), ["0"] * moved + labels)
+
+
+def percent(fraction: float) -> str:
+    """Return a fraction in percent with two digits."""
+    value = 100 * fraction
+    return f"{value:.0f} %" if abs(value) >= 9.95 else f"{value:.2g} %"

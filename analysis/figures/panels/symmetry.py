@@ -76,7 +76,9 @@ def _draw_distance(
     ax.plot(samples, distance, "o", color=colour("R"), label="measured", markersize=3)
     if predicted is not None:
         ax.plot(samples, predicted, label="predicted, no free parameter", zorder=3, **THEORY)
-    ax.set(yscale="log", xlabel="samples seen", ylabel="$\\Vert R - Q' \\Vert\\ /\\ \\Vert Q \\Vert$")
+    ax.set(
+        yscale="log", xlabel="samples seen", ylabel="$\\Vert R - Q' \\Vert\\ /\\ \\Vert Q \\Vert$"
+    )
     ax.set_title(f"in the end R equals $Q'$ to {distance[-1]:.1e} of $\\Vert Q \\Vert$")
     known = distance[np.isfinite(distance) & (distance > 0)]
     if not len(known):
