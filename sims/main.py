@@ -54,7 +54,7 @@ GROUPS = {
     "Start": ("learn", "plateau", "symmetry", "wiring", "family"),
     "The paper": ("compare", "images", "sensitivity", "paper"),
     "Biology": ("hierarchy", "robustness", "timing", "distal", "theories"),
-    "Your data": ("communication", "instructive", "data"),
+    "Your data": ("communication", "data"),
     "Tools": ("sweep", "bench", "report", "resume", "doctor"),
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.generated import SMALL_DATA, Planted, Synthetic
-from biorrr.sims.data.kinds import Arrays, Dendrites, Pair, Plasticity
+from biorrr.sims.data.kinds import Arrays, Pair, Plasticity
 from biorrr.sims.data.named import NamedData
 from biorrr.sims.data.pictures import CIFAR10, CIFAR100, MNIST, FashionMNIST
 from biorrr.sims.data.published import V1V2, Digits, MediaMill
@@ -25,7 +25,6 @@ __all__ = [
     "Data",
     "DataError",
     "Dataset",
-    "Dendrites",
     "Pair",
     "Planted",
     "Plasticity",

@@ -1,6 +1,4 @@
-"""Data in files of the user's: X and Y, two areas of a recording, somas with dendrites, distal
-plasticity.
-"""
+"""Data in files of the user's: X and Y, two areas of a recording, distal plasticity."""
 
 from __future__ import annotations
 
@@ -78,30 +76,6 @@ class Pair(FileData, Samples):
             if self.source and self.target
             else self.file
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Dendrites(FileData, Data):
-    """Somas and dendrites of the same neurons, imaged together, in an .npz or NWB file."""
-
-    soma: str | None = option(
-        None, "series of the somas in an NWB file; by default that with soma in its name"
-    )
-    dendrite: str | None = option(
-        None, "series of the dendrites in an NWB file; by default that with dend in its name"
-    )
-    error: str | None = option(None, "time series of the task's error in an NWB file")
-    role: str | None = option(
-        None, "column of the somas' ROIs with their causal role, in an NWB file"
-    )
-    condition: str | None = option(
-        None, "column of the trials that holds the condition, in an NWB file"
-    )
-
-    def _read(self) -> Measured:
-        from biorrr.sims.recordings.dendrites import read_dendrites
-
-        return read_dendrites(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,29 +45,9 @@ def distal_plasticity() -> dict[str, np.ndarray]:
     return {"y": y, "z": z, "a": a, "Vy": Vy + 1e-4 * rng.standard_normal(Vy.shape)}
 
 
-def dendrites() -> dict[str, Any]:
-    """Draw 1200 frames of five somas and of dendrites that carry the error weighted by their
-    role."""
-    rng = np.random.default_rng(3)
-    calcium = np.apply_along_axis(
-        np.convolve, 0, rng.standard_normal((1200, 8)), np.exp(-np.arange(20) / 5), "same"
-    )
-    role, soma, error = rng.standard_normal((5, 3)), calcium[:, :5], calcium[:, 5:]
-    dendrite = soma + error @ role.T + rng.standard_normal(soma.shape)
-    return {
-        "soma": soma + rng.standard_normal(soma.shape),
-        "dendrite": dendrite,
-        "rate": 10.0,
-        "error": error,
-        "role": role,
-        "condition": np.repeat(np.arange(240) % 8, 5),
-    }
-
-
 # Commands run in a folder that has these files.
 FILES: dict[str, Callable[[], Mapping[str, Any]]] = {
     "small.npz": regression,
     "areas.npz": two_areas,
     "distal.npz": distal_plasticity,
-    "dendrites.npz": dendrites,
 }

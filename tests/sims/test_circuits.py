@@ -127,13 +127,9 @@ NEEDS_DATA = pytest.mark.skipif(
 SMALL = {name: QUICK for name in experiment_names()} | {
     "communication": ("--ranks", 1, "--folds", 2),
     "images": ("--data", "mnist", "--steps", 10),
-    "instructive": (*QUICK, "-k", 4),
 }
-for name in (
-    "distal",
-    "instructive",
-):  # their data are recordings, and what circuits learn is their task
-    SMALL[name] = tuple("--task" if one == "--data" else one for one in SMALL[name])
+# What its circuits learn is a task beside recordings.
+SMALL["distal"] = tuple("--task" if one == "--data" else one for one in SMALL["distal"])
 # One simulates no circuit, one is made of the rest, and one compares circuits of its own.
 del SMALL["sensitivity"], SMALL["paper"], SMALL["theories"]
 

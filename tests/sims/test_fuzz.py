@@ -22,7 +22,7 @@ from biorrr.circuit.simulation import checkpoint
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.errors import InputError
 from biorrr.sims import main
-from biorrr.sims.data import DataError, Dendrites, Plasticity, load
+from biorrr.sims.data import DataError, Plasticity, load
 from biorrr.sims.lab.folder.inventory import Entry, Inventory
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
@@ -223,26 +223,6 @@ def test_data_files(suffix, content, tmp_path):
     )
     assert code in (1, 2)
     assert str(tmp_path) in err or "would simulate" in err
-
-
-FLUORESCENCE = np.random.default_rng(0).integers(-9, 9, (2, 200, 2)).cumsum(axis=1).astype(np.int16)
-DENDRITES = npz(soma=FLUORESCENCE[0], dendrite=FLUORESCENCE[1], rate=np.array(10.0))
-
-
-@fuzz
-@given(
-    suffix=st.sampled_from([".npz", ".nc", ".nwb", ".txt", ""]),
-    content=st.one_of(st.binary(max_size=300), mutated(DENDRITES)),
-)
-def test_recordings_of_dendrites(suffix, content, tmp_path):
-    path = tmp_path / f"mine{suffix}"
-    path.write_bytes(content)
-    with contextlib.suppress(DataError):
-        assert np.isfinite(Dendrites(str(path)).load().recording.soma).all()
-    code, err = biorrr(
-        "instructive", "--data", str(path), "--out", str(tmp_path / "out"), "--force"
-    )
-    assert code == 0 or str(path) in err
 
 
 def plastic():

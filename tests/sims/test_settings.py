@@ -197,8 +197,6 @@ BOUNDS = {
     (1, 10_000): "pairings",
 }
 OWN_BOUNDS = {
-    ("instructive", "k"): (4, inf),  # for a second canonical correlation
-    ("instructive", "trials"): (200, inf),
     ("distal", "samples"): (1, 5000),
     ("hierarchy", "samples"): (1000, inf),
     ("timing", "samples"): (1000, inf),

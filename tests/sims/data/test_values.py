@@ -11,7 +11,6 @@ from biorrr.sims.data import (
     Arrays,
     Data,
     DataError,
-    Dendrites,
     Pair,
     Plasticity,
     Samples,
@@ -111,10 +110,10 @@ def test_what_is_no_data(given, sentence):
 
 
 def test_every_kind_is_one_of_those_that_are_listed():
-    assert {*Data.kinds()} == {*CATALOGUE.values(), Arrays, Pair, Dendrites, Plasticity}
+    assert {*Data.kinds()} == {*CATALOGUE.values(), Arrays, Pair, Plasticity}
     assert Digits().checksum() == load("digits").checksum
     assert str(Synthetic(m=4)) == "synthetic (m 4)"
-    assert Dendrites("x.npz").plain() == {"file": "x.npz"}
+    assert Plasticity("x.npz").plain() == {"file": "x.npz"}
 
 
 def test_distal_reads_its_file_once_and_makes_no_other_data(tmp_path, monkeypatch):
