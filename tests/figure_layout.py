@@ -1,8 +1,9 @@
-"""A check of figures as they are printed: their width, the size of their type, and what overlaps."""
+"""A check of figures as they are printed: width, size of type, and what overlaps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import combinations
 from typing import Any
 from unittest.mock import patch
@@ -45,7 +46,7 @@ def flaws(drawn: Any, widths: tuple[float, ...] = WIDTHS) -> list[str]:
 
 
 def _drawn_texts(figure: Figure) -> list[Text]:
-    """Draw the figure and return the texts that are on it; labels of ticks out of sight are not."""
+    """Save the figure and return the texts that are on it; labels of ticks out of sight are not."""
     drawn: list[Text] = []
     draw = Text.draw
 
@@ -54,6 +55,7 @@ def _drawn_texts(figure: Figure) -> list[Text]:
             drawn.append(text)
         draw(text, renderer)
 
+    figure.savefig(BytesIO(), dpi=figure.dpi)
     with patch.object(Text, "draw", note):
         figure.canvas.draw()
     return list(dict.fromkeys(drawn))
@@ -137,8 +139,9 @@ def _covers(box: Bbox, artist: Any) -> bool:
 
 
 def _box(text: Text) -> Bbox:
-    """Return the box of a text, without the margin of a twentieth of its size."""
-    return text.get_window_extent().padded(-0.07 * text.get_fontsize() * text.figure.dpi / 72)
+    """Return the box of a text, with a gap beside it and without the margin above and below."""
+    size = text.get_fontsize() * text.get_figure(root=True).dpi / 72
+    return text.get_window_extent().padded(0.07 * size, -0.07 * size)
 
 
 def _meet(one: Bbox, other: Bbox) -> bool:

@@ -186,6 +186,7 @@ def _draw_course(ax: Axes | None, results: Dataset, places: DataArray, name: str
     look = {"color": colour(ACROSS), "marker": "o", "markersize": 4, "capsize": 1.5}
     ax.errorbar(places, results[name], results[f"{name}_sem"], **look)
     ax.set_title(results.attrs["areas"])
+    ax.locator_params(axis="x", nbins=6)
     return ax
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, SHADES, THEORY, Axes, Dataset, axes_of, styled
+from biorrr.analysis.figures.style import PAGE, THEORY, Axes, Dataset, axes_of, shade, styled
 
 
 @styled
@@ -21,7 +21,7 @@ def plot_protocols(results: Dataset, *, ax=None) -> np.ndarray:
     words, every_s = results["protocol_words"].values, results["s"].values
     paired, other = results["paired"].values, results["other"].values
     predicted = results["predicted"].mean("cell").values
-    axes = axes_of(ax, 2, 1, figsize=(7, 5.2), sharex=True)[:, 0]
+    axes = axes_of(ax, 2, 1, width=PAGE, height=5.2, sharex=True)[:, 0]
     width = 0.8 / len(every_s)
     for panel, values, theory, title in zip(
         axes,
@@ -33,7 +33,7 @@ def plot_protocols(results: Dataset, *, ax=None) -> np.ndarray:
         panel.axhline(100, color="0.4", linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
         for number, s in enumerate(every_s):
             places = np.arange(len(words)) + (number - (len(every_s) - 1) / 2) * width
-            colour = SHADES[number % len(SHADES)]
+            colour = shade(number)
             panel.bar(
                 places,
                 values[number].mean(axis=1),
@@ -53,9 +53,7 @@ def plot_protocols(results: Dataset, *, ax=None) -> np.ndarray:
                 color=colour,
                 markersize=2.5,
             )
-            panel.plot(
-                places, theory[number], "_", color=COLOURS["theory"], markersize=12, zorder=4
-            )
+            panel.plot(places, theory[number], "_", color="0.43", markersize=12, zorder=4)
         panel.set(ylabel="EPSP (% of baseline)", title=title)
     axes[0].legend(fontsize=7, loc="upper left")
     axes[1].set_xticks(np.arange(len(words)), words)
@@ -77,11 +75,11 @@ def plot_inferred(results: Dataset, *, ax: Axes | None = None) -> Axes:
     """
     conditions = results["condition_words"].values
     found = results["inferred"].sel(quantity=["s", "low", "high"]).values
-    ax = axes_of(ax, figsize=(6, 1 + 0.4 * len(conditions)))
+    ax = axes_of(ax, width=PAGE, height=1 + 0.4 * len(conditions))
     spread = np.linspace(-0.25, 0.25, found.shape[2]) if found.shape[2] > 1 else np.zeros(1)
     for number, s in enumerate(results["s"].values):
         ax.axvline(s, **THEORY, zorder=0)
-        colour = SHADES[number % len(SHADES)]
+        colour = shade(number)
         for row in range(len(conditions)):
             estimate, low, high = found[number, row].T
             ax.hlines(

@@ -123,8 +123,6 @@ def plot_sensitivity(results: Dataset, title: str = "") -> Figure:
         ``excess`` (algorithm, k, decade, N, seed) as a fraction, NaN where a seed diverged, drawn
         hatched; ``eta0`` (algorithm, k, decade), NaN where fewer values were tried.
     """
-    from matplotlib.colors import LogNorm
-
     algorithms, ranks = results["algorithm"].values, results["k"].values
     width = COLUMN if len(ranks) == 1 else PAGE
     size = {"width": width, "height": 0.9 + 2.5 * len(algorithms)}
@@ -150,7 +148,7 @@ def _map_rates(ax: Axes, tried: Dataset) -> Any:
     look = {"norm": LogNorm(0.01, 100), "cmap": "viridis_r", "origin": "lower", "aspect": "auto"}
     image = ax.imshow(np.maximum(percent, 1e-3), **look)
     for (y, x), value in np.ndenumerate(percent):
-        words = "–" if np.isnan(value) else f"{value:.2g}"
+        words = "–" if np.isnan(value) else f"{value:.2g}" if value >= 1 else f"{value:.1g}"
         tint = "k" if np.isnan(value) or value <= 3 else "w"
         ax.text(x, y, words, color=tint, ha="center", va="center")
     ax.set_xticks(range(len(tried["N"])), [f"{n:,.0f}" for n in tried["N"].values], rotation=90)
@@ -207,7 +205,7 @@ def _explain(ax: Axes, seeds: int, title: str = "", note: str = "") -> Figure:
 
 
 def _finish(ax: Axes, note: str, title: str) -> Figure:
-    """Draw the legend below the figure that ``ax`` is in, and the title above; return the figure."""
+    """Draw the legend below the figure of ``ax``, and the title above; return the figure."""
     figure: Any = ax.figure
     legend_below(ax, note)
     if title:

@@ -26,7 +26,7 @@ def plot_speed(results: Mapping[str, Any], contestants: Mapping[str, str]) -> np
     -------
     axes : (1,)
     """
-    axes = axes_of(None, 1, 1, figsize=(4.2, 3))[0]
+    axes = axes_of(None, 1, 1, height=3)[0]
     race, rows = axes[0], results["speed"]
     looks = dict(
         zip(

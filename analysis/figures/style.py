@@ -193,6 +193,16 @@ def draw_scale_bar(panel: Axes, level: int, scale: float, lane: float = 2.1) -> 
     panel.text(1.05, -level, f"{length:g}", va="center", **beside)
 
 
+def explain(axes: Any, given: Any, note: str = "") -> None:
+    """Draw the legend below a new figure, and within axes that were ``given``."""
+    figure = np.ravel(np.asarray(axes, dtype=object))[0].figure
+    if given is None or figure.legends:
+        legend_below(axes, note)
+    else:
+        for ax in np.ravel(np.asarray(axes, dtype=object)):
+            ax.legend()
+
+
 def legend_below(axes: Any, note: str = "", most: int = 4) -> None:
     """Draw one legend below the figure, with each label of all ``axes`` once.
 
@@ -212,6 +222,8 @@ def legend_below(axes: Any, note: str = "", most: int = 4) -> None:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
     }
     figure = every[0].figure
+    for earlier in list(figure.legends):
+        earlier.remove()
     room = _characters(figure)
     figure.legend(
         known.values(),

@@ -15,6 +15,7 @@ from biorrr.analysis.figures.style import (
     axes_of,
     colour,
     legend_below,
+    percent,
     styled,
 )
 
@@ -47,9 +48,11 @@ def plot_lags(results: Dataset, *, ax: Axes | None = None) -> Axes:
     ax.plot(lags, plain / (plain.max() or 1.0), "s-", color=of_plain, label="the paper's rule")
     ax.axvline(0, **GUIDE)
     off = np.abs(traces - theory).max() / theory.max()
-    ax.set_title(f"traces are off theory by at most {100 * off:.1g} % of the largest change")
-    ax.set(xlabel="plateau after input (s)", ylabel="change of the weight, relative")
-    note = f"Traces last {taus['tau_x']:g} s (input) and {taus['tau_plateau']:g} s (plateau)."
+    ax.set(xlabel="plateau after input (s)", ylabel="relative weight change")
+    note = (
+        f"Traces last {taus['tau_x']:g} s (input) and {taus['tau_plateau']:g} s (plateau); they are"
+        f" off their theory by at most {percent(off)} of its peak."
+    )
     legend_below(ax, note)
     return ax
 
@@ -104,9 +107,8 @@ def plot_fields(results: Dataset, *, ax: Axes | None = None) -> Axes:
         ax.plot(positions, field / (field.max() or 1.0), label=str(rule), **look)
     predicted = results["predicted_field"].values
     ax.plot(positions, predicted / predicted.max(), label="theory of the traces", **THEORY)
-    peak = positions[np.argmax(fields.values[-1])]
-    middle = np.mean(fields.attrs["plateau"])
-    ax.set_title(f"with traces the peak is {middle - peak:.0f} cm before the plateau's middle")
+    peaks = (positions[np.argmax(field)] for field in (fields.values[-1], predicted))
+    note = "With traces the peak is at {:.0f} cm, by theory at {:.0f} cm.".format(*peaks)
     ax.set(xlabel="position (cm)", ylabel="drive of the cell, relative")
-    legend_below(ax, most=2)
+    legend_below(ax, note, most=2)
     return ax

@@ -11,6 +11,7 @@ from biorrr.analysis.figures.style import (
     Axes,
     axes_of,
     colour,
+    explain,
     for_log_axis,
     in_percent,
     log_samples,
@@ -45,7 +46,7 @@ def plot_learning(
     label, color
         Of the curve; call again with the same ``ax`` for further curves.
     """
-    ax = axes_of(ax)
+    given, ax = ax, axes_of(ax)
     scores = np.atleast_2d(np.asarray(scores, dtype=float))
     ends = scores[:, -1] if optimum is None else (scores[:, -1] - optimum) / abs(optimum)
     label = f"{label or 'circuit'}: {percent(ends.mean())} above the optimum in the end"
@@ -60,7 +61,7 @@ def plot_learning(
         ax.axhline(optimum, label=None if named else "optimum", zorder=0, **THEORY)
     if len(scores) > 1:
         _draw_spread(ax, for_log_axis(samples), scores, line.get_color(), optimum is None)
-    ax.legend()
+    explain(ax, given)
     return ax
 
 
@@ -89,7 +90,7 @@ def plot_angles(samples: ArrayLike, angles: ArrayLike, *, ax: Axes | None = None
     angles : (S, k)
         Principal angles in degrees, largest first.
     """
-    ax = axes_of(ax)
+    given, ax = ax, axes_of(ax)
     angles, at = np.asarray(angles), for_log_axis(samples)
     largest = f"largest angle: {angles[-1, 0]:.2g}° in the end"
     ax.plot(at, angles[:, 0], color=colour("circuit"), linewidth=1.6, label=largest)
@@ -98,5 +99,5 @@ def plot_angles(samples: ArrayLike, angles: ArrayLike, *, ax: Axes | None = None
         others[0].set_label("other angles" if len(others) > 1 else "smallest angle")
     ax.set(ylabel="angle to exact subspace (°)", ylim=(0, 92))
     log_samples(ax, samples)
-    ax.legend()
+    explain(ax, given)
     return ax

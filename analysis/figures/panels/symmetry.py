@@ -15,7 +15,6 @@ from biorrr.analysis.figures.style import (
     Dataset,
     axes_of,
     colour,
-    legend_below,
     shades,
     styled,
 )
@@ -139,13 +138,15 @@ def plot_meeting(results: Dataset) -> np.ndarray:
     axes[0].lines[-1].set_label("theory")
     axes[0].legend(title=r"$\eta/\tau$", loc="lower left", handlelength=1.2)
     axes[0].set(ylabel=r"$\Vert Q' - R \Vert$ over its start", ylim=(3e-10, 5))
-    kinds = {"positive": ("theory", "all $> 0$"), "negative": ("distal", "some $< 0$")}
+    kinds = {
+        "positive": ("theory", "eigenvalues of $QR$ all $> 0$ at the start"),
+        "negative": ("distal", "some $< 0$"),
+    }
     for kind, (tint, label) in kinds.items():
         one = results.isel(eta=0).sel(eigenvalues=kind)
         look = {"color": colour(tint), "linewidth": 0.8, "alpha": 0.8}
         power = one["power"].clip(max=_LARGEST).values  # a run that diverges leaves the panel
         axes[1].plot(one["seen"].values.T[1:], power.T[1:], **look)[0].set_label(label)
-    axes[1].legend(title="eigenvalues of $QR$", loc="lower right")
     axes[1].set(ylabel=r"output power $\langle |z|^2 \rangle$")
     for ax in axes:
         ax.set(xscale="log", yscale="log", xlabel="samples")

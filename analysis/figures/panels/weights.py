@@ -45,7 +45,7 @@ def plot_weights(weights: Mapping[str, ArrayLike], *, ax: NDArray | None = None)
             vmax=limit,
             aspect="auto",
             interpolation="nearest",
-            extent=(0.5, matrix.shape[1] + 0.5, matrix.shape[0] + 0.5, 0.5),
+            extent=(-0.5, matrix.shape[1] - 0.5, matrix.shape[0] - 0.5, -0.5),
         )
         rows, columns = _ENDS.get(name, ("row", "column"))
         panel.set(
