@@ -22,7 +22,6 @@ _HOMES = {
     "algorithms.ccalin": ("CCALin",),
     "algorithms.saa": ("SAA",),
     "algorithms.msg": ("MSGCCA", "CappedMSG"),
-    "algorithms.streaming_cca": ("GenOja", "AdaptiveBioCCA"),
     "regression.yardstick": ("Yardstick",),
     "regression.baselines": ("baselines",),
     "traces": ("stages_of_learning",),

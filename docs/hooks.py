@@ -178,14 +178,6 @@ def phases() -> str:
     )
 
 
-def ladder() -> str:
-    """What cells can be, one rung above the other."""
-    from biorrr.models import RUNGS
-
-    rows = [(f'`cell="{name}"`', rung.adds, rung.limit) for name, rung in RUNGS.items()]
-    return _table(("rung", "what it adds", "becomes the rung below as"), rows)
-
-
 def cell_parameters() -> str:
     """Parameters of the two kinds of cell in millivolts."""
     from biorrr.models import BurstingCells, SomatostatinCells
@@ -367,7 +359,6 @@ GENERATED = {
         frame,
         data_sets,
         citations,
-        ladder,
         cell_parameters,
         combinations,
     )

@@ -129,7 +129,7 @@ class ExperimentSettings(Settings):
     """Settings of every experiment."""
 
     engine: str = option(
-        "auto", "engine that simulates the circuit", choices=("auto", "numpy", "cython", "cpp")
+        "auto", "engine that simulates the circuit", choices=("auto", "numpy", "cpp")
     )
     seed: int = option(0, "seed of the initial weights and of the order of samples", at_least=0)
     seeds: int = seeds_option(1)

@@ -55,7 +55,6 @@ SMALL = "--data small.npz"
 EXPERIMENTS = {
     "learn": Experiment(f"learn {SMALL} --set epochs=4 --set s=0.5 --seeds 2 --engine numpy"),
     "learn-digits": Experiment("learn --set epochs=5 --engine cpp"),
-    "learn-leaky": Experiment(f"learn {SMALL} --set cell=leaky --set epochs=2 --engine cpp"),
     "plateau": Experiment(f"plateau {SMALL} --set epochs=12 --seeds 1 --engine cpp"),
     # Relative errors of ||Q' - R|| once it is 1e-8 of its start: nothing but rounding.
     "symmetry": Experiment(
