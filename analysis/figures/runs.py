@@ -30,7 +30,7 @@ SAMPLES, HELD_SAMPLES = (
     50,
     8,
 )  # in a stretch: as many as can be told apart, fewer where each takes its time
-HALFWAY = "Halfway: the prediction Vy Vx'x is within half of its first distance from its last form."
+HALFWAY = "Halfway: the circuit's prediction has come half the way to its final form."
 MOST_TRACED, MOST_FILTERS, MOST_RECORDED = 4, 6, 3  # neurons that fit a page
 
 

@@ -24,7 +24,6 @@ from biorrr.analysis.figures import (
     hierarchy,
     races,
     robustness,
-    style,
     sweep,
     theories,
     timing,
@@ -365,8 +364,8 @@ DRAWN = [
     learning, excess_of_seeds, angles, plateau, plateau_in_a_column, plateau_of_one_stretch, raster,
     symmetry, symmetry_without_prediction, meeting, filters_as_pictures, filters_as_curves,
     eigenvalues, weights, wiring, audit, every_s, compare, constraint, images, sensitivity,
-    learning_of_areas, plateaus_of_areas, departures, sweep_of_numbers, sweep_of_words, sweep_of_two,
-    contest, lags, delays, fields,
+    learning_of_areas, plateaus_of_areas, departures, sweep_of_numbers, sweep_of_words,
+    sweep_of_two, contest, lags, delays, fields,
 ]  # fmt: skip
 
 

@@ -75,16 +75,17 @@ def _draw_distance(
     ax.plot(samples, distance, "o", color=colour("R"), label="measured", markersize=3)
     if predicted is not None:
         ax.plot(samples, predicted, label="predicted, no free parameter", zorder=3, **THEORY)
-    ax.set(
-        yscale="log", xlabel="samples seen", ylabel="$\\Vert R - Q' \\Vert\\ /\\ \\Vert Q \\Vert$"
-    )
+    ax.set(xlabel="samples seen", ylabel="$\\Vert R - Q' \\Vert\\ /\\ \\Vert Q \\Vert$")
+    ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_title(f"in the end R equals $Q'$ to {distance[-1]:.1e} of $\\Vert Q \\Vert$")
     known = distance[np.isfinite(distance) & (distance > 0)]
     if not len(known):
-        ax.set(yscale="linear", title="R is $Q'$ from the start, and stays it")
-    elif known.min() < floor:
-        ax.axhspan(1e-3 * floor, floor, label="rounding error", **BAND)
-        ax.set_ylim(min(known.min(), 0.1 * floor) / 3, 5 * known.max())
+        ax.set_title("R is $Q'$ from the start, and stays it")
+    else:
+        ax.set_yscale("log")
+        if known.min() < floor:
+            ax.axhspan(1e-3 * floor, floor, label="rounding error", **BAND)
+            ax.set_ylim(min(known.min(), 0.1 * floor) / 3, 5 * known.max())
     ax.legend(loc="best")
 
 
@@ -105,6 +106,7 @@ def _draw_inhibition(
         title += f", exact {at_optimum:.3g}"
         top.append(at_optimum)
     ax.set(xlabel="samples seen", ylabel="strength of inhibition", title=title)
+    ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_ylim(0, 1.45 * max(top))  # room for a legend
     ax.legend(loc="upper right", ncols=2)
 
