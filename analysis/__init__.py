@@ -44,8 +44,6 @@ _HOMES = {
         "field_place_and_width",
         "traced_fixed_point",
     ),
-    "distal.inference": ("infer_s",),
-    "distal.inferred_s": ("InferredS",),
     "regression.metrics": (
         "objective",
         "excess",

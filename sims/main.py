@@ -46,7 +46,7 @@ TOOLS = {
 GROUPS = {
     "Start": ("learn", "plateau", "symmetry", "wiring", "family"),
     "The paper": ("compare", "images", "sensitivity", "paper"),
-    "Biology": ("hierarchy", "robustness", "timing", "distal", "theories"),
+    "Biology": ("hierarchy", "robustness", "timing", "theories"),
     "Your data": ("communication", "data"),
     "Tools": ("sweep", "report", "resume", "doctor"),
 }

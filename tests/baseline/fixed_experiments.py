@@ -114,12 +114,6 @@ EXPERIMENTS = {
             "excess_plain_2",
         ),
     ),
-    "distal": Experiment("distal --task small.npz --set cells=3 --seeds 1 --engine numpy"),
-    "distal-recording": Experiment("distal --data distal.npz"),
-    "distal-plan": Experiment(
-        "distal --set plan=true --set synapses=5 --set samples=4 --set weight_noise=0.002 --set"
-        " every=10 --set experiments=10"
-    ),
 }
 
 

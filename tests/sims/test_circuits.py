@@ -128,8 +128,6 @@ SMALL = {name: QUICK for name in experiment_names()} | {
     "communication": ("--ranks", 1, "--folds", 2),
     "images": ("--data", "mnist", "--steps", 10),
 }
-# What its circuits learn is a task beside recordings.
-SMALL["distal"] = tuple("--task" if one == "--data" else one for one in SMALL["distal"])
 # One simulates no circuit, one is made of the rest, and one compares circuits of its own.
 del SMALL["sensitivity"], SMALL["paper"], SMALL["theories"]
 
@@ -139,11 +137,7 @@ del SMALL["sensitivity"], SMALL["paper"], SMALL["theories"]
     [
         pytest.param(
             name,
-            marks=(
-                NEEDS_DATA
-                if not {"--data", "--task"} & set(SMALL[name]) or name == "images"
-                else ()
-            ),
+            marks=(NEEDS_DATA if "--data" not in SMALL[name] or name == "images" else ()),
         )
         for name in SMALL
     ],

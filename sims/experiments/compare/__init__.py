@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from biorrr.errors import InputError
-from biorrr.sims.data import Samples, Synthetic
+from biorrr.sims.data import Data, Synthetic
 from biorrr.sims.data.published import MediaMill
 from biorrr.sims.experiments.compare.claims import check_claims
 from biorrr.sims.lab import (
@@ -64,7 +64,7 @@ class CompareSettings(ExperimentSettings):
     setting: str = option(
         "online", "one sample at a time, or the whole data at once", choices=("online", "offline")
     )
-    data: Samples = data_option("mediamill")
+    data: Data = data_option("mediamill")
     rows: int | None = option(
         None, "use the first so many rows of the data; all by default", at_least=2
     )
