@@ -316,4 +316,4 @@ def log_samples(ax: Axes, samples: ArrayLike, most: int = 7) -> None:
 def percent(fraction: float) -> str:
     """Return a fraction in percent with two digits."""
     value = 100 * fraction
-    return f"{value:.0f} %" if abs(value) >= 9.95 else f"{value:.2g} %"
+    return f"{value:.0f} %" if abs(value) >= 9.95 else f"{value:#.2g} %"

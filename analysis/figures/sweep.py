@@ -18,11 +18,11 @@ from biorrr.analysis.figures.style import (
     axes_of,
     colour,
     legend_below,
+    percent,
     styled,
 )
 
 _LONGEST_LABEL = 16  # characters of a tick's label
-_STAR: dict[str, Any] = {"marker": "*", "markersize": 11, "linestyle": "none"}
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,7 @@ def _draw_curve(ax: Axes, sweep: _Sweep) -> None:
         ax.plot(places, [row[sweep.measure] for row in seeds], ".", **grey)
     curve = [at[level] for level in levels], [sweep.means[(level,)] for level in levels]
     ax.plot(*curve, "o-", color=colour("circuit"), label=_of_seeds(sweep))
-    stars = [at[one] for (one,) in sweep.best], [sweep.means[point] for point in sweep.best]
-    ax.plot(*stars, color=colour("distal"), label="lowest", **_STAR)
+    _mark_lowest(ax, [(at[point[0]], sweep.means[point]) for point in sweep.best])
     ax.set(xlabel=name, ylabel=sweep.label)
     if sweep.percent:
         ax.yaxis.set_major_formatter(sweep.percent)
@@ -149,10 +148,14 @@ def _draw_map(ax: Axes, sweep: _Sweep) -> None:
     turned = 90 if longest * len(columns) > 34 else 0
     ax.set_xticks(range(len(columns)), [_short(level) for level in columns], rotation=turned)
     ax.set_yticks(range(len(rows)), [_short(level) for level in rows])
-    places = [(columns.index(x), rows.index(y)) for y, x in sweep.best]
+    _mark_lowest(ax, [(columns.index(x), rows.index(y)) for y, x in sweep.best])
+
+
+def _mark_lowest(ax: Axes, places: list[tuple[float, float]]) -> None:
+    """Draw a star at each of ``places``, (x, y)."""
+    look = {"color": colour("distal"), "markeredgecolor": "white", "linestyle": "none"}
     if places:
-        star = {"color": colour("distal"), "markeredgecolor": "white", "label": "lowest"}
-        ax.plot(*zip(*places, strict=True), **star, **_STAR)
+        ax.plot(*zip(*places, strict=True), "*", markersize=11, label="lowest", **look)
 
 
 def _of_seeds(sweep: _Sweep) -> str:
@@ -169,7 +172,7 @@ def _note(sweep: _Sweep) -> str:
     (lowest,) = sweep.best[:1]
     where = ", ".join(f"{a} {_short(b)}" for a, b in zip(sweep.names, lowest, strict=True))
     value = sweep.means[lowest]
-    return f"Lowest: {f'{100 * value:.2g} %' if sweep.percent else f'{value:.3g}'} at {where}."
+    return f"Lowest: {percent(value) if sweep.percent else f'{value:.3g}'} at {where}."
 
 
 def _levels(values: list) -> list:

@@ -56,7 +56,7 @@ def test_learning_draws_mean_and_spread_over_seeds_and_the_optimum(rng):
         f"circuit: {100 * (objective[:, -1].mean() + 1):.0f} % above the optimum in the end",
         "optimum",
         "standard deviation over 5 seeds",
-        f"another: {100 * (objective[0, -1] + 1):.2g} % above the optimum in the end",
+        f"another: {100 * (objective[0, -1] + 1):.0f} % above the optimum in the end",
     ]
 
 
@@ -234,8 +234,8 @@ def test_deviation_of_each_plateau_from_theory_stands_above_it(rng):
     axes = plot_plateau(stages, theory)
     titles = [[panel.get_title(loc="left") for panel in row] for row in axes]
     assert titles == [
-        ["start\ndeviation 50 %", "end\ndeviation 3 %"],
-        ["deviation 50 %", "deviation 3 %"],
+        ["start\ndeviation 50 %", "end\ndeviation 3.0 %"],
+        ["deviation 50 %", "deviation 3.0 %"],
     ]
     assert "Deviation: r.m.s." in axes[0, 0].figure.legends[0].get_title().get_text()
     assert [row[0].get_ylabel() for row in axes] == ["neuron 0", "neuron 1"]

@@ -18,6 +18,7 @@ from biorrr.analysis.figures.style import (
     colour,
     draw_scale_bar,
     legend_below,
+    percent,
     styled,
 )
 
@@ -153,7 +154,7 @@ def _words(deviations: Mapping[str, ArrayLike], title: str, neuron: int) -> list
     """Return the line above a panel that says how near its plateau is to theory."""
     if title not in deviations:
         return []
-    return [f"deviation {100 * np.asarray(deviations[title])[neuron]:.2g} %"]
+    return [f"deviation {percent(np.asarray(deviations[title])[neuron])}"]
 
 
 def _mark_onsets(panel: Axes, onsets: ArrayLike) -> None:

@@ -26,7 +26,7 @@ _DENDRITE: dict[str, Any] = {
     "zorder": 2,
 }
 _GAP = 1.6  # between kinds of axons, in units of the distance between two of a kind
-_LARGEST, _SMALLEST = 8.0, 0.8  # size of the strongest and of the weakest synapse, in points
+_LARGEST, _SMALLEST = 9.0, 0.8  # size of the strongest and of the weakest synapse, in points
 
 
 @styled
