@@ -18,7 +18,6 @@ RIGHT = {
         "per": "cell",
         "role": "memory",
         "value": "0.1 * g",
-        "scale": "1",
         "unit": "1",
     },
     "parameter": {
@@ -61,7 +60,6 @@ RIGHT = {
         "weight": "W",
         "weighted": True,
         "sign": 1,
-        "scale": "1",
         "target_by_source": False,
         "spread": 0.1,
         "meaning": "",
