@@ -44,11 +44,11 @@ class MicrocircuitRegressor(
     rates
         Learning rates: :class:`~biorrr.models.Rates`, or "auto".
     cell
-        Model of the cells: "algebraic", "leaky", "spiking" or "millivolts".
+        Model of the cells: "algebraic" or "millivolts".
     departures
         Departures from the paper's circuit.
     engine
-        "numpy", "cython", "cpp" or "auto".
+        "numpy", "cpp" or "auto".
     random_state
         Seed of the initial weights and of the order of samples.
 
@@ -66,7 +66,7 @@ class MicrocircuitRegressor(
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_digits(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), MicrocircuitRegressor(k=1, ridge=1.0, epochs=5,
-    random_state=0))
+    ... random_state=0))
     >>> model.fit(X, y).predict(X).shape
     (1797,)
     """

@@ -117,8 +117,7 @@ class Rates:
         >>> Rates.paper("mediamill", s=0, k=8)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
-        biorrr.errors.InputError: k: must be one of 1, 2, 4 for algorithm biorrr, dataset mediamill,
-        ... (got 8); ...
+        biorrr.errors.InputError: k: must be one of 1, 2, 4 for ... (got 8); ...
         """
         asked = {"algorithm": algorithm, "dataset": dataset, "setting": setting, "s": s, "k": k}
         printed = list(_PRINTED)

@@ -42,7 +42,7 @@ def trial_folds(
     Examples
     --------
     >>> trial_folds([0, 0, 1, 1, 2, 2, 3, 3], 2, conditions=[5, 5, 5, 5, 7, 7, 7, 7],
-    random_state=0)
+    ... random_state=0)
     array([0, 0, 1, 1, 0, 0, 1, 1])
     """
     trials = np.asarray(trials)

@@ -36,7 +36,7 @@ def baselines(exact: Yardstick, k: int) -> Baselines:
     Examples
     --------
     >>> exact = Yardstick(X=[[2.0, 0], [-2, 0], [0, 1], [0, -1]], Y=[[2.0, 0], [-2, 0], [0, 1], [0,
-    -1]])
+    ... -1]])
     >>> [f"{excess:.3f}" for excess in baselines(exact, k=1)]
     ['0.375', '0.000', '0.750']
     """
