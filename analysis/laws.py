@@ -1,5 +1,4 @@
-"""Laws that rival theories of dendritic learning obey in the linear regime, and measures by which
-they differ.
+"""Laws that rival theories of dendritic learning obey in the linear regime.
 
 Law 1. Cells z = V'x, taught through fixed feedback B by what a readout misses, stand still where
 (Cxy - (Cxx + ridge I) V U')B = 0. Their filters then span W*B with W* = (Cxx + ridge I)^-1 Cxy: a
@@ -78,15 +77,3 @@ def participation_ratio(covariance: ArrayLike) -> float:
     """
     C = as_floats("covariance", covariance)
     return float(np.trace(C) ** 2 / np.square(C).sum())
-
-
-def explained(signals: ArrayLike, by: ArrayLike) -> float:
-    """Return R^2 of the regression of ``signals`` (n_samples, k) on ``by`` (n_samples, p), pooled;
-    0 for silence.
-    """
-    signals, by = (
-        one - one.mean(axis=0) for one in (as_floats("signals", signals), as_floats("by", by))
-    )
-    power = np.square(signals).sum()
-    left = signals - by @ np.linalg.lstsq(by, signals, rcond=None)[0]
-    return float(1 - np.square(left).sum() / power) if power else 0.0

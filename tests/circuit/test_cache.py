@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.engines import cache, compiler, standalone
+from biorrr.circuit.engines import cache, compiler, cpp_kernel
 from biorrr.models import Rate, Rates
 
 PROGRAM = b"a program"
@@ -126,19 +126,9 @@ def test_files_may_vanish_while_they_are_counted(folder, monkeypatch):
     assert 0 < cache.size() < 5000
 
 
-def test_clear(folder):
-    for key in ("a", "b"):
-        cache.find_or_build(key, Builder())
-    count, size = cache.clear()
-    assert count == 2
-    assert size >= 2 * len(PROGRAM)
-    assert cache.size() == 0
-    assert cache.clear() == (0, 0)
-
-
 def key(m=6, n=4, **settings):
     return cache.key_of(
-        standalone._description(Microcircuit(**{"k": 2, **settings}).blueprint(m, n))
+        cpp_kernel._description(Microcircuit(**{"k": 2, **settings}).blueprint(m, n))
     )
 
 

@@ -170,7 +170,7 @@ def test_own_file_and_figure_format(tmp_path, capsys):
         (
             ["--engine", "cp"],
             2,
-            "engine: must be one of auto, numpy, cython, cpp (got 'cp'); did you mean 'cpp'?",
+            "engine: must be one of auto, numpy, cpp (got 'cp'); did you mean 'cpp'?",
         ),
         (
             ["--seed", "-1"],

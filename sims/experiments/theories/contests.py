@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from biorrr.sims.lab import Job, Lab, completed
-from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, theories
+from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, theories, xr
 
 RIDGE = 0.1  # of data of mean square 1, as noise of the fibres
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
@@ -16,7 +16,7 @@ SEARCH_SEEDS = (
     1000,
     1001,
 )  # beyond the seed of the experiment: the search has not seen the runs that are judged
-EARLY = 100  # "during" learning is after this part of the samples
+MEASURES = ("excess", "law", "participation", "whitening")
 
 
 def every_theory(k: int) -> list[theories.Theory]:
@@ -66,27 +66,6 @@ def rate_of(relative: float, data: data_sets.Dataset, halving: float = float("in
     return models.Rate(relative / max(data.X.shape[1], data.Y.shape[1]), halving)
 
 
-def run_theory(
-    theory: theories.Theory,
-    X: np.ndarray,
-    Y: np.ndarray,
-    engine: str,
-    seed: int = 0,
-    **options: Any,
-) -> circuits.Run | None:
-    """Return the run of a theory's circuit; None if it diverges. ``options`` are those of
-    ``Circuit.run``.
-    """
-    circuit = circuits.Circuit(**theory.layout(Y.shape[1]), engine=engine, seed=seed)
-    options = dict[str, Any](snapshots=1, record=(), progress=False) | options
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of constant columns: the same for all theories
-            return completed(circuit.run(X, Y, **options))
-    except circuits.Diverged:
-        return None
-
-
 def best_rates(
     lab: Lab, every: list[theories.Theory], data: data_sets.Dataset
 ) -> dict[theories.Theory, float]:
@@ -115,10 +94,16 @@ def learn(
     rate = rate_of(contest.relative, data, contest.samples / 20)
     theory = replace(contest.theory, rate=rate, ridge=RIDGE)
     order = np.random.default_rng(contest.seed).integers(len(data.X), size=contest.samples)
-    snapshots = [max(contest.samples // EARLY, 1), contest.samples]
-    return theory, run_theory(
-        theory, data.X, data.Y, job.settings.engine, contest.seed, order=order, snapshots=snapshots
+    circuit = circuits.Circuit(
+        **theory.layout(data.Y.shape[1]), engine=job.settings.engine, seed=contest.seed
     )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of constant columns: the same for all theories
+            run = circuit.run(data.X, data.Y, order=order, snapshots=1, record=(), progress=False)
+            return theory, completed(run)
+    except circuits.Diverged:
+        return theory, None
 
 
 def predicted(contest: Contest, data: data_sets.Dataset) -> float:
@@ -143,3 +128,36 @@ def try_rate(job: Job, contest: Contest, data: data_sets.Dataset) -> dict[str, A
     """
     excess = excess_of(*learn(job, contest, data), data)
     return {"distance": abs(excess - np.nan_to_num(predicted(contest, data)))}
+
+
+def measure(job: Job, contest: Contest, data: data_sets.Dataset) -> dict[str, Any]:
+    """Return the scores of a theory after learning, by name; NaN where it diverged."""
+    theory, run = learn(job, contest, data)
+    scores = dict.fromkeys(MEASURES, float("nan"))
+    scores |= {"excess": excess_of(theory, run, data), "law": predicted(contest, data)}
+    if run is None:
+        return scores
+    exact = analysis.Yardstick(data.X, data.Y, theory.s, RIDGE)
+    filters = run.weights[theory.filters]
+    return scores | {
+        "participation": analysis.participation_ratio(exact.gram(filters)),
+        "whitening": float(exact.whitening_error(filters)),
+    }
+
+
+def compete(lab: Lab, every: list[theories.Theory], data: data_sets.Dataset) -> xr.Dataset:
+    """Let each theory learn the data at its best rate, and return all scores by theory and seed."""
+    seeds = lab.settings.every_seed
+    best = best_rates(lab, every, data)
+    contests = [
+        Contest(one, best[one], lab.settings.samples, seed) for one in every for seed in seeds
+    ]
+    found = [*lab.map(measure, contests, data).values()]
+    scores = {
+        name: (("theory", "seed"), np.reshape([one[name] for one in found], (len(every), -1)))
+        for name in MEASURES
+    }
+    return xr.Dataset(
+        scores | {"rate": ("theory", [*best.values()])},
+        {"theory": [one.name for one in every], "seed": [*seeds]},
+    )

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from biorrr.sims.experiments.theories.measures import AXES
 from biorrr.sims.lab import PERCENT, Claim, Quantity
 from biorrr.sims.lazy import np, xr
 
@@ -21,7 +20,6 @@ EXCESS = {
     "bursts, not cancelled": (0.03, ABOVE),
 }
 FROM_LAW = (BELOW, 0.015)  # largest distance of the excess from law 1
-SILENCED = {"Bio-RRR": (0.04, ABOVE)}  # excess after learning has gone on without inhibition
 COLLAPSED = {"Urbanczik-Senn, Hebbian": (BELOW, 1.1)}  # participation ratio of two cells
 
 
@@ -55,51 +53,7 @@ def measured(results: xr.Dataset, data: str, theory: str) -> Iterator[Quantity]:
     collapsed = COLLAPSED.get(theory) if results.attrs["k"] == 2 else None
     yield mean("participation", one["participation"], "", "participation ratio", collapsed)
     yield mean("whitening", one["whitening"], "", "whitening error")
-    if np.isfinite(one["silenced_excess"]).all():
-        bound = SILENCED.get(theory)
-        yield mean(
-            "silenced_excess", one["silenced_excess"], PERCENT, "excess without inhibition", bound
-        )
-    for by, name in zip(AXES["by"], ("y", "x", "error"), strict=True):
-        for stage in AXES["stage"]:
-            yield mean(f"apical_{name}_{stage}", one["carries"].sel(stage=stage, by=by))
-        yield mean(f"silenced_{name}", one["shown"].sel(manipulation="silenced", by=by))
-    for manipulation in AXES["manipulation"]:
-        yield mean(f"{manipulation}_change", one["change"].sel(manipulation=manipulation))
-    yield mean("soma_by_y", one["soma_by_y"])
     yield Quantity(key_of(data, theory, "rate"), float(one["rate"]))
-
-
-def answered(results: xr.Dataset) -> Iterator[Quantity]:
-    """Yield the share of imaged circuits that say yes, and the number of pairs of theories that a
-    question separates.
-
-    Shares are those of whole recordings at the lowest noise.
-    """
-    for share in results["yes"].isel(trials=-1, noise=0).stack(each=("theory", "question")):
-        theory, question = share["each"].item()
-        value = float(share) if np.isfinite(share) else None
-        yield Quantity(
-            key_of("yes", theory, question), value, PERCENT, question, row=f"says yes: {theory}"
-        )
-    pairs = math.comb(results.sizes["theory"], 2)
-    for number in results["separated"].stack(each=results["separated"].dims):
-        trials, noise, question = number["each"].item()
-        row = f"pairs separated of {pairs}, {trials} trials, noise {noise:g}"
-        key = key_of("separated", question, trials, f"{noise:g}")
-        yield Quantity(key, int(number), "", question, row=row)
-
-
-def at_interface(results: xr.Dataset) -> Iterator[Quantity]:
-    """Yield how apical signals change from falling to rising error, without and with extra
-    inhibition.
-    """
-    change = results["apical"].sel(phase="rising") - results["apical"].sel(phase="falling")
-    for value in change.stack(each=change.dims):
-        theory, shape, inhibition, group = value["each"].item()
-        words = f"{group}{', inhibited' if inhibition else ''}"
-        key = key_of("interface", theory, shape, words)
-        yield Quantity(key, float(value), "", words, row=f"interface: {theory}, {shape}")
 
 
 def judge(results: xr.Dataset, found: Mapping[tuple[str, str], Sequence[Quantity]]) -> list[Claim]:
