@@ -21,7 +21,7 @@ starts = {
 
 plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
 fig, ax = plt.subplots(figsize=(3.35, 2.6))
-for (name, R0), marker in zip(starts.items(), "o^s"):
+for (name, R0), marker in zip(starts.items(), "o^s", strict=True):
     circuit = Microcircuit(k=2, rates=rates, Q0=Q0, R0=R0)
     run = circuit.run(digits.X, digits.Y, epochs=20, snapshots=("linear", 30), progress=False)
     above = 100 * excess(run.Vx, digits.X, digits.Y)
