@@ -1,7 +1,8 @@
 """Constant rates that suit some data, and the start that goes with them.
 
 With lambda_j the k largest eigenvalues of M, which those of QQ' become, a_j and z the distal
-current and the outputs of the exact solution, and g_j the k largest eigenvalues of Cxy Sigma_s Cyx::
+current and the outputs of the exact solution, and g_j the k largest eigenvalues of
+Cxy Sigma_s Cyx::
 
     eta_x = 0.4 / (high |x|^2 max(sum of lambda_j, largest <a_j^2> / lambda_j))
     eta_q = min(0.04 / high |z|^2, 0.5 eta_x (sum of g_j^2) / (sum of g_j))
@@ -19,8 +20,7 @@ Sigma_s^-1. A ridge counts as input. The reasons:
 
 All have the units of the data: for X times c, eta_x is smaller by c^2. The numbers are those of a
 coarse grid, in steps of two, with the fewest runs that diverged or missed an excess of 10 % on 23
-problems, k = 1, 2, 5, s = 0 and 1, 100,000 samples. tests/circuit/suggested_rates_on_problems.py
-runs them on others.
+problems, k = 1, 2, 5, s = 0 and 1, 100,000 samples.
 """
 
 from __future__ import annotations

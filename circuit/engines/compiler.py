@@ -15,15 +15,17 @@ from pathlib import Path
 from biorrr.circuit.engines.cache import cache_folder
 from biorrr.errors import RunError
 
-# Brian2's own flags: fast arithmetic, but infinities and NaN stay what they are, so that divergence
-# is seen. `#pragma omp simd` needs no threads; without it GCC turns loops over synapses inside out,
-# at a fifth of the speed. With files of its own that start a program, GCC would let -ffast-math
-# change how the whole process computes.
+# Fast arithmetic, but infinities and NaN stay what they are, so that divergence is seen, and no
+# expression is rearranged: 1 - s + s * ridge as 1 + s * (ridge - 1) would lose a small ridge at
+# s = 1. Loops that add up say so. `#pragma omp simd` needs no threads; without it GCC turns loops
+# over synapses inside out, at a fifth of the speed. With files of its own that start a
+# program, GCC would let -ffast-math change how the whole process computes.
 FLAGS = (
     "-w",
     "-O3",
     "-ffast-math",
     "-fno-finite-math-only",
+    "-fno-associative-math",
     "-march=native",
     "-std=c++14",
     "-fopenmp-simd",
