@@ -1,4 +1,4 @@
-"""Rates of one's own: what Rates.suggested learns, and what a run says of rates that do not suit."""
+"""Rates of one's own: what suggested ones learn, and what a run says of those that do not suit."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_weights_begin_as_large_as_the_rates_assume():
     X, Y = gaussian(np.random.default_rng(0), 1e3)
     rates = Rates.suggested(X, Y)
     run = Microcircuit(2, rates=rates, engine="numpy").run(
-        X[:10], Y[:10], record=(), progress=False
+        X, Y, order=np.arange(3), record=(), progress=False
     )
     first = {name: run.data[name].values[0] for name in ("Vx", "Vy", "Q", "R")}
     assert np.std(first["Vx"]) == pytest.approx(rates.start[0], rel=0.4)

@@ -94,7 +94,7 @@ def test_rates_are_suggested_for_data_that_say_something():
         Rates.suggested(X, 0 * Y)
     with pytest.raises(InputError, match="X, Y: must have as many samples as each other"):
         Rates.suggested(X, Y[1:])
-    with pytest.raises(InputError, match=r"X: must be a table of finite numbers .* \(got shape"):
+    with pytest.raises(InputError, match=r"X: must be a table of finite numbers, .* \(got shape"):
         Rates.suggested(X[None], Y)
     with pytest.raises(InputError, match="k: must be a whole number, at most 5"):
         Rates.suggested(X, Y, 6)
