@@ -6,7 +6,7 @@ Free of Brian2, so that :mod:`biorrr.analysis` can share them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -115,8 +115,8 @@ class Rates:
 
     def scaled(self, factor: float) -> Rates:
         """Return all four rates times ``factor``, with the same decay and start."""
-        paths = (getattr(self, name).scaled(factor) for name in ("x", "y", "q", "r"))
-        return Rates(*paths, start=self.start)
+        paths = {name: getattr(self, name).scaled(factor) for name in ("x", "y", "q", "r")}
+        return replace(self, **paths)
 
     @classmethod
     def suggested(
@@ -149,8 +149,8 @@ class Rates:
         >>> round(once.x.eta0 / twice.x.eta0, 9)
         4.0
         """
-        rates, start = suggest(X, Y, k, s, ridge)
-        return cls(*rates, start=start)
+        (x, y, q), start = suggest(X, Y, k, s, ridge)
+        return cls(Rate(x), Rate(y), Rate(q), start=start)
 
     @classmethod
     def paper(

@@ -49,13 +49,15 @@ def test_suggested_rates_learn(name, k, s):
 
 
 def test_weights_begin_as_large_as_the_rates_assume():
-    X, Y = gaussian(np.random.default_rng(0), 1e3)
-    rates = Rates.suggested(X, Y)
-    run = Microcircuit(2, rates=rates, engine="numpy").run(
-        X, Y, order=np.arange(3), record=(), progress=False
-    )
-    first = {name: run.data[name].values[0] for name in ("Vx", "Vy", "Q", "R")}
-    assert np.std(first["Vx"]) == pytest.approx(rates.start[0], rel=0.4)
-    assert np.std(first["Vy"]) == pytest.approx(rates.start[1], rel=0.4)
-    for name in ("Q", "R"):
-        assert np.trace(first[name]) / 2 == pytest.approx(rates.start[2], rel=0.4)
+    X, Y = gaussian(np.random.default_rng(0))
+
+    def begun(rates):
+        options = {"order": np.arange(3), "record": (), "progress": False}
+        run = Microcircuit(2, rates=rates, engine="numpy").run(X, Y, **options)
+        return {name: run.data[name].values[0] for name in ("Vx", "Vy", "Q", "R")}
+
+    as_printed = begun(Rates(0.001))
+    assert np.std(as_printed["Vx"]) == pytest.approx(0.01, rel=0.4)
+    larger = begun(Rates(0.001, start=(0.02, 0.3, 4 / 3)))
+    for name, factor in {"Vx": 2, "Vy": 3, "Q": 4, "R": 4}.items():
+        np.testing.assert_allclose(larger[name], factor * as_printed[name], rtol=1e-12)
