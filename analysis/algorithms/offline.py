@@ -65,8 +65,7 @@ class OfflineBioRRR(FilterLearner):
     Vx_, Vy_, Q_ : (m, k), (n, k), (k, l)
         Weights.
 
-    Other parameters and attributes as in
-    :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes are those of ``FilterLearner``.
     """
 
     s: float = 0.0

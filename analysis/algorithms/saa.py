@@ -59,8 +59,7 @@ class SAA(FilterLearner):
     shift_
         Where the shift stayed.
 
-    Other parameters and attributes as in
-    :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    Other parameters and attributes are those of ``FilterLearner``.
     """
 
     s: ClassVar = 1.0
