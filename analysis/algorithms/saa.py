@@ -59,7 +59,7 @@ class SAA(FilterLearner):
     shift_
         Where the shift stayed.
 
-    Other parameters and attributes are those of ``FilterLearner``.
+    The rest is as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s: ClassVar = 1.0
