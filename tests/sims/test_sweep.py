@@ -78,8 +78,8 @@ def test_list_and_chosen_seeds():
         (
             {"experiment": "os", "grid": {"k": [1]}},
             (
-                "must be one of communication, compare, family, hierarchy, images,"
-                " learn, plateau, robustness, sensitivity, symmetry, theories, timing"
+                "must be one of communication, compare, family, hierarchy, learn,"
+                " plateau, robustness, symmetry, theories, timing"
                 " (got 'os')"
             ),
         ),
@@ -305,14 +305,13 @@ V1V2 = pytest.mark.skipif(
             {"ranks": [[1], [2]]},
             marks=V1V2,
         ),
-        pytest.param("images", {"data": ["mnist"], "steps": 20}, {"ridge": [0.1, 0.2]}, marks=V1V2),
     ],
 )
 def test_other_experiments(experiment, fixed, grid, own_data, tmp_path):
     """A point has the numbers that the experiment by itself puts into its summary, in a folder or
     without.
     """
-    if experiment not in ("communication", "images"):
+    if experiment != "communication":
         fixed = fixed | {"data": [str(own_data)] if experiment == "robustness" else str(own_data)}
     told = {
         "experiment": experiment,
