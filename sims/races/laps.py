@@ -17,7 +17,7 @@ from biorrr.sims.lazy import circuits, models, np
 from biorrr.sims.races.curves import Curves, score
 from biorrr.sims.races.heats import Heat, Track
 
-CIRCUIT = "circuit (Brian2)"
+CIRCUIT = "circuit"
 # Fractions of the printed rates to try in turn: they sit at the edge of divergence.
 FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.2)
 SNAPSHOTS = 80
