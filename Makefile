@@ -8,7 +8,7 @@ IMPORTED := import brian2, h5netcdf, matplotlib.backends.backend_agg, matplotlib
     threadpoolctl, tomli_w, tqdm, typer.rich_utils, xarray
 INSTALL := $(BIN)/pip install --quiet --no-compile --editable
 
-.PHONY: run test test-all test-pythons docs docs-serve lint types clean
+.PHONY: run test test-all test-pythons bench docs docs-serve lint types clean
 
 run: .venv/installed
 	$(BIN)/biorrr learn
@@ -30,7 +30,12 @@ test-pythons:
 
 # Executes the tutorials too; one that needs the V1-V2 recordings is shown without results where they are not here.
 docs: .venv/documenting
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# Speed beside NumPy, numba, JAX, C and stock Brian2, in the tables of docs/speed.md; ROWS="settling help" prints some.
+bench: .venv/testing
+	$(INSTALL) ".[bench]"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python tests/bench/bench.py $(ROWS)
 
 docs-serve: .venv/documenting
 	NO_MKDOCS_2_WARNING=1 BIORRR_EXECUTE_NOTEBOOKS=false $(BIN)/mkdocs serve
@@ -39,11 +44,7 @@ lint: .venv/developing types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# mypy does not see through an editable installation: it gets a folder in which the rooms are biorrr's.
 types: .venv/developing
-	mkdir -p build/types/biorrr
-	for room in $(ROOMS); do ln -sfn ../../../$$room build/types/biorrr/$$room; done
-	for file in __init__.py errors.py files.py py.typed; do ln -sfn ../../../biorrr/$$file build/types/biorrr/$$file; done
 	$(BIN)/mypy
 
 .venv/installed: setup.cfg pyproject.toml

@@ -25,13 +25,6 @@ TOOLS = {
         "biorrr.sims.cli.report",
         "Write a page to look at in a browser, of one run or several side by side.",
     ),
-    "bench": (
-        "biorrr.sims.bench",
-        (
-            "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX, C and"
-            " stock Brian2."
-        ),
-    ),
     "doctor": (
         "biorrr.sims.cli.doctor",
         "Show versions, compiler, engines that work here: what to paste into a bug report.",
@@ -52,10 +45,10 @@ TOOLS = {
 # Commands as the help lists them; an experiment that is not named here comes last.
 GROUPS = {
     "Start": ("learn", "plateau", "symmetry", "wiring", "family"),
-    "The paper": ("compare", "images", "sensitivity", "paper"),
-    "Biology": ("hierarchy", "robustness", "timing", "distal", "theories"),
+    "The paper": ("compare", "paper"),
+    "Biology": ("hierarchy", "robustness", "timing", "theories"),
     "Your data": ("communication", "data"),
-    "Tools": ("sweep", "bench", "report", "resume", "doctor"),
+    "Tools": ("sweep", "report", "resume", "doctor"),
 }
 
 

@@ -29,7 +29,6 @@ _NEEDED = {
     "core.network.default_schedule": ["start", "groups", "thresholds", "synapses", "resets", "end"],
     "devices.cpp_standalone.openmp_threads": 0,
 }
-_COMPILER_FLAGS = "codegen.cpp.extra_compile_args_gcc"
 # Device and preferences belong to the process: threads take turns.
 _TURN = threading.RLock()
 
@@ -63,10 +62,8 @@ def borrowed_brian2(target: str, device: Any = "runtime", **options) -> Iterator
     import_brian2()
     import brian2
 
+    needed = {**_NEEDED, "codegen.target": target}
     with _TURN:
-        # The compiler must not rearrange expressions either.
-        flags = [*brian2.prefs[_COMPILER_FLAGS], "-fno-associative-math"]
-        needed = {**_NEEDED, "codegen.target": target, _COMPILER_FLAGS: flags}
         before = {name: brian2.prefs[name] for name in needed}
         brian2.set_device(device, **options)
         try:

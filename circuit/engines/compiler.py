@@ -18,8 +18,8 @@ from biorrr.errors import RunError
 # Fast arithmetic, but infinities and NaN stay what they are, so that divergence is seen, and no
 # expression is rearranged: 1 - s + s * ridge as 1 + s * (ridge - 1) would lose a small ridge at
 # s = 1. Loops that add up say so. `#pragma omp simd` needs no threads; without it GCC turns loops
-# over synapses inside out, at a fifth of the speed. With files of its own that start a program, GCC
-# would let -ffast-math change how the whole process computes.
+# over synapses inside out, at a fifth of the speed. With files of its own that start a
+# program, GCC would let -ffast-math change how the whole process computes.
 FLAGS = (
     "-w",
     "-O3",

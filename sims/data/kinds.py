@@ -1,43 +1,22 @@
-"""Data in files of the user's: X and Y, two areas of a recording, distal plasticity."""
+"""Data in files of the user's: X and Y, or two areas of a recording."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.data.values import Data, FileData, Samples
+from biorrr.sims.data.values import FileData
 from biorrr.sims.lab.settings import option
 
 if TYPE_CHECKING:
     from biorrr.sims.data.dataset import Dataset
-    from biorrr.sims.recordings.measured import Measured
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arrays(FileData, Samples):
-    """X and Y in one .npz file, or each in a .npy or .csv file of its own."""
-
-    y: str | None = option(
-        None, "file with Y, where --data holds X alone (.csv, .npy)", metavar="FILE", kw_only=False
-    )
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """One file with both, or two."""
-        return tuple(Path(one) for one in (self.file, self.y) if one is not None)
-
-    def _read(self) -> Dataset:
-        from biorrr.sims.data.array_files import is_nwb, read_samples
-
-        return Pair(file=self.file)._read() if is_nwb(Path(self.file)) else read_samples(self)
-
-    def __str__(self) -> str:
-        return self.file if self.y is None else f"{self.file} and {self.y}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pair(FileData, Samples):
+class Pair(FileData):
     """Two areas of a recording, bin by bin and trial by trial: X of the source, Y of the target."""
 
     source: str | None = option(None, "source area of a recording, which predicts the target")
@@ -63,12 +42,17 @@ class Pair(FileData, Samples):
     trials: str | None = option(None, "table of trials or presentations, if there are several")
     series: str | None = option(None, "time series to use in place of spikes")
 
+    @classmethod
+    def is_meant(cls, fields: Mapping[str, Any]) -> bool:
+        """Return True for an NWB file, and for one of which an area is named."""
+        return fields["file"].lower().endswith(".nwb") or bool({"source", "target"} & fields.keys())
+
     def _read(self) -> Dataset:
         from biorrr.sims.recordings.opening import open_recording
 
-        return open_recording(
-            self.file, area=self.area, trials=self.trials, series=self.series
-        ).take(self)
+        chosen = {"area": self.area, "trials": self.trials, "series": self.series}
+        with closing(open_recording(self.file, **chosen)) as recording:
+            return recording.take(self)
 
     def __str__(self) -> str:
         return (
@@ -79,19 +63,27 @@ class Pair(FileData, Samples):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plasticity(FileData, Data):
-    """A record of distal plasticity in an .npz file: y, z, a, and the weights Vy whenever they were
-    observed.
-    """
+class Arrays(FileData):
+    """X and Y in one .npz file, or each in a .npy or .csv file of its own."""
 
-    calcium: float | None = option(
-        None,
-        "time constant of calcium in samples, if z and a are calcium",
-        at_least=0.1,
-        at_most=1e4,
+    y: str | None = option(
+        None, "file with Y, where --data holds X alone (.csv, .npy)", metavar="FILE", kw_only=False
     )
 
-    def _read(self) -> Measured:
-        from biorrr.sims.recordings.plasticity import read_plasticity
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """One file with both, or two."""
+        return tuple(Path(one) for one in (self.file, self.y) if one is not None)
 
-        return read_plasticity(self)
+    @classmethod
+    def is_meant(cls, fields: Mapping[str, Any]) -> bool:
+        """Return True: what is no recording holds X and Y."""
+        return True
+
+    def _read(self) -> Dataset:
+        from biorrr.sims.data.array_files import read_samples
+
+        return read_samples(self)
+
+    def __str__(self) -> str:
+        return self.file if self.y is None else f"{self.file} and {self.y}"

@@ -173,7 +173,7 @@ def record_rule(job: Job, s: float, data: data_sets.Dataset) -> dict[str, float]
     """Fit the distal rule to the changes of all distal synapses in the first samples of a
     circuit.
     """
-    from biorrr.analysis.distal.rule import fit_distal_rule
+    from biorrr.analysis.distal_rule import fit_distal_rule
 
     settings = job.settings
     circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=settings.seed)

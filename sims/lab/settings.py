@@ -119,12 +119,8 @@ class Settings:
 
     @property
     def every_data(self) -> tuple[Any, ...]:
-        """Data that an experiment with these settings reads, as values that load themselves.
-
-        Where ``data`` are a recording of the user's, which need not be given, circuits learn a
-        ``task``.
-        """
-        data = getattr(self, "data", None) or getattr(self, "task", ())
+        """Data that an experiment with these settings reads, as values that load themselves."""
+        data = getattr(self, "data", ())
         return data if isinstance(data, tuple) else (data,)
 
 

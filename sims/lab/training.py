@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.data import Samples
+from biorrr.sims.data import Data
 from biorrr.sims.lab.quantities import PERCENT, Quantity
 from biorrr.sims.lab.settings import ExperimentSettings, data_option, option
 from biorrr.sims.lazy import analysis, circuits, data_sets, np
@@ -36,7 +36,7 @@ def cell_arguments(cell: str) -> dict[str, Any]:
 class LearnerSettings(ExperimentSettings):
     """Settings of every circuit that learns."""
 
-    data: Samples = data_option("digits")
+    data: Data = data_option("digits")
     k: int = option(
         2, "number of pyramidal neurons, which is the rank of the regression", short="k", at_least=1
     )

@@ -32,22 +32,8 @@ def two_areas() -> dict[str, Any]:
     }
 
 
-def distal_plasticity() -> dict[str, np.ndarray]:
-    """Draw y (200, 5), z (200, 2) and a (200, 2), and let Vy (201, 5, 2) follow the rule of s = 0.5
-    with noise.
-    """
-    rng = np.random.default_rng(2)
-    y, z, a = rng.standard_normal((200, 5)), rng.standard_normal((200, 2)), np.zeros((200, 2))
-    Vy = 0.3 * rng.standard_normal((201, 5, 2))
-    for t in range(200):
-        a[t] = y[t] @ Vy[t]
-        Vy[t + 1] = Vy[t] + 0.02 * (np.outer(y[t], z[t] - 0.5 * a[t]) - 0.5 * Vy[t])
-    return {"y": y, "z": z, "a": a, "Vy": Vy + 1e-4 * rng.standard_normal(Vy.shape)}
-
-
 # Commands run in a folder that has these files.
 FILES: dict[str, Callable[[], Mapping[str, Any]]] = {
     "small.npz": regression,
     "areas.npz": two_areas,
-    "distal.npz": distal_plasticity,
 }

@@ -70,10 +70,8 @@ EXPERIMENTS = {
         f"compare {SMALL} --set k=[2] --set steps=400 --set objective=cca --set setting=offline"
         " --seeds 2"
     ),
-    "images": Experiment(
-        "images --set data=['mnist'] --set steps=300 --seeds 1 --engine cpp", real_data=True
-    ),
-    "sensitivity": Experiment("sensitivity --set k=[1] --set steps=2000 --seeds 1", real_data=True),
+    "images": Experiment("paper --only images --seeds 1", real_data=True),
+    "sensitivity": Experiment("paper --only sensitivity --seeds 1", real_data=True),
     # The chapters that need no data files.
     "paper": Experiment(
         "paper --set quick=true --seeds 1 --engine cpp",
@@ -113,12 +111,6 @@ EXPERIMENTS = {
             "angle_plain_late",
             "excess_plain_2",
         ),
-    ),
-    "distal": Experiment("distal --task small.npz --set cells=3 --seeds 1 --engine numpy"),
-    "distal-recording": Experiment("distal --data distal.npz"),
-    "distal-plan": Experiment(
-        "distal --set plan=true --set synapses=5 --set samples=4 --set weight_noise=0.002 --set"
-        " every=10 --set experiments=10"
     ),
 }
 

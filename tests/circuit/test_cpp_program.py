@@ -10,6 +10,7 @@ import pytest
 from biorrr.circuit import Circuit, Microcircuit
 from biorrr.circuit.engines import compiler
 from biorrr.circuit.engines.cpp_source import write_source
+from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.models import (
     DalesLaw,
     DistalSynapses,
@@ -194,3 +195,18 @@ def test_cells_of_a_pathway_are_counted_in_its_code(data):
         for engine in ("numpy", "cpp")
     ]
     np.testing.assert_allclose(u[1], u[0], **EXACT)
+
+
+@pytest.mark.parametrize("what", ["order", "replay"])
+def test_nothing_outside_the_data_is_presented(what, data, make_circuit, monkeypatch):
+    """Compiled code would read it, or end Python."""
+    shown = Presentation.shown
+
+    def stray(presentation, start, stop):
+        ticks = shown(presentation, start, stop)
+        ticks[7, 0 if what == "order" else 2] = 40 if what == "order" else -7
+        return ticks
+
+    monkeypatch.setattr(Presentation, "shown", stray)
+    with pytest.raises(RuntimeError, match=f"^{what}: must lie in .*, within the data"):
+        make_circuit("cpp", ridge=0.1, replay=2).run(data[0][:40], data[1][:40], progress=False)

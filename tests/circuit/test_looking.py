@@ -10,6 +10,7 @@ import pytest
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.results.locality import locality
 from biorrr.models import ProximalSynapses, Rate, Rates
+from biorrr.models.rules import formula
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,11 @@ def test_description_holds_every_equation(circuit):
     for part in blueprint.parts.populations:
         assert f"{part.name} ({part.size})" in text
     for pathway in blueprint.parts.pathways:
-        for said in (pathway.current, *map(formula, (pathway.change, pathway.replay)), pathway.equation):
+        for said in (
+            pathway.current,
+            *map(formula, (pathway.change, pathway.replay)),
+            pathway.equation,
+        ):
             assert said in text
     # In the order of a tick: what drives the soma comes before what inhibits the dendrite.
     assert (
