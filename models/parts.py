@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from biorrr.errors import InputError
 from biorrr.models.expressions import names_in
 from biorrr.models.language import Expression, OptionalExpression, check_name
-from biorrr.models.rules import GivenRule, terms_of, times
+from biorrr.models.rules import GivenRule, as_rule
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
 from biorrr.models.variables import Phase, Step, Variable
 
@@ -189,9 +189,9 @@ class Pathway(Part):
     drives: str = ""
     current: Expression = "w"
     phase: Phase = "drive"
-    change: GivenRule = ()
+    change: GivenRule = ""
     judged: OptionalExpression = field(default="", kw_only=True)
-    replay: GivenRule = ()
+    replay: GivenRule = ""
     block: Literal["tick", "end"] = "tick"
     bound: OptionalExpression = ""
     start: Expression = "w"
@@ -215,9 +215,11 @@ class Pathway(Part):
         own = {"w", "plastic", *super().declared}
         for field_of_rule in ("change", "replay"):
             given = getattr(self, field_of_rule)
-            rule = terms_of(given, own) if isinstance(given, str) else given
+            rule = as_rule(given, own) if isinstance(given, str) else given
             object.__setattr__(self, field_of_rule, rule)
-            read = {name for term in rule for side in term.sides for name in names_in(side).read}
+            read = {
+                name for term in rule.terms for side in term.sides for name in names_in(side).read
+            }
             if wrong := sorted(read & own):
                 raise InputError(
                     f"{self.name}.{field_of_rule}: pre and post of a Term must not read variables"
@@ -259,7 +261,7 @@ class Pathway(Part):
 
     def times(self, factor: str) -> Pathway:
         """Return the same with both rules multiplied by ``factor``, which the synapse knows."""
-        return replace(self, change=times(self.change, factor), replay=times(self.replay, factor))
+        return replace(self, change=self.change.times(factor), replay=self.replay.times(factor))
 
     @property
     def currents(self) -> tuple[tuple[str, str], ...]:

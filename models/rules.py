@@ -63,65 +63,87 @@ class Term:
         return product(self.factors)
 
 
-Rule = tuple[Term, ...]
+@dataclass(frozen=True)
+class Rule:
+    """A plasticity rule, False if it changes nothing; as text it is one expression.
+
+    Parameters
+    ----------
+    terms
+        The products of which it is the sum.
+    text
+        The same as the user has written it, whose arithmetic stays as it stands; that of the terms
+        unless given.
+    """
+
+    terms: tuple[Term, ...] = ()
+    text: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def __str__(self) -> str:
+        return self.text or (add(map(str, self.terms)) if self.terms else "")
+
+    def times(self, factor: str) -> Rule:
+        """Return the rule multiplied by ``factor``, which the synapse knows."""
+        terms = tuple(
+            replace(t, own=product((factor, *(f for f in factors_of(t.own) if f != "1"))))
+            for t in self.terms
+        )
+        return Rule(terms, self.text and f"{factor} * ({self.text})")
+
+    def plus(self, term: Term) -> Rule:
+        """Return the rule with one more term."""
+        return Rule((*self.terms, term), self.text and add((self.text, str(term))))
+
+    def reading(self, names: Mapping[str, str]) -> Rule:
+        """Return the rule with other names in place of those that ``names`` lists."""
+        terms = tuple(
+            Term(*(renamed(part, names) for part in (t.own, t.pre, t.post))) for t in self.terms
+        )
+        return Rule(terms, self.text and renamed(self.text, names))
 
 
 def check_rule(field: str, given: Any) -> Any:
     """Return ``given`` if it is a rule: terms, or one expression."""
-    if isinstance(given, str):
-        return check_code(field, given) if given else given
+    if isinstance(given, (str, Rule)):
+        return check_code(field, given) if given and isinstance(given, str) else given
     terms = (given,) if isinstance(given, Term) else given
     if not isinstance(terms, Sequence) or not all(isinstance(term, Term) for term in terms):
         raise InputTypeError(
             f"{field}: must be text in the language of equations, or Term(...) for each product"
             f" (got {given!r})"
         )
-    return tuple(terms)
+    return Rule(tuple(terms))
 
 
 GivenRule = Annotated[Any, check_rule]
 
 
-def formula(rule: Iterable[Term]) -> str:
-    """Return ``rule`` as one expression; empty for none."""
-    return added(map(str, rule)) if rule else ""
-
-
-def added(terms: Iterable[str]) -> str:
+def add(terms: Iterable[str]) -> str:
     """Return the sum of ``terms`` as an expression.
 
-    >>> added(["x", "-y * z"])
+    >>> add(["x", "-y * z"])
     'x - y * z'
     """
     first, *others = terms
     return first + "".join(f" - {o[1:]}" if o.startswith("-") else f" + {o}" for o in others)
 
 
-def times(rule: Iterable[Term], factor: str) -> Rule:
-    """Return ``rule`` multiplied by ``factor``, which the synapse knows."""
-    return tuple(
-        replace(term, own=product((factor, *(f for f in factors_of(term.own) if f != "1"))))
-        for term in rule
-    )
-
-
-def renamed_in(rule: Iterable[Term], names: Mapping[str, str]) -> Rule:
-    """Return ``rule`` with other names in place of those that ``names`` lists."""
-    return tuple(Term(*(renamed(p, names) for p in (t.own, t.pre, t.post))) for t in rule)
-
-
-def terms_of(text: str, own: Collection[str]) -> Rule:
+def as_rule(text: str, own: Collection[str]) -> Rule:
     """Return the rule that ``text`` writes as one expression; ``own`` are the synapse's variables.
 
     What is no sum of products is a single term.
 
-    >>> [str(term) for term in terms_of("eta * (x_pre * (u_post - v_post) - w / n)", {"w"})]
+    >>> [str(t) for t in as_rule("eta * (x_pre * (u_post - v_post) - w / n)", {"w"}).terms]
     ['eta * x_pre * (u_post - v_post)', '-eta * w * (1 / n)']
     """
     if not text:
-        return ()
+        return Rule()
     found = _products(ast.parse(text, mode="eval").body, own)
-    return (Term(text),) if len(found) > _MOST_TERMS else tuple(_term(f, own) for f in found)
+    whole = len(found) > _MOST_TERMS
+    return Rule((Term(text),) if whole else tuple(_term(f, own) for f in found), text)
 
 
 def _term(factors: list[ast.expr], own: Collection[str]) -> Term:

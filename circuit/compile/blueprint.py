@@ -19,7 +19,6 @@ from biorrr.errors import InputError
 from biorrr.models import Parts, Pathway, Variable
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
-from biorrr.models.rules import formula
 
 
 @dataclass(frozen=True)
@@ -211,7 +210,7 @@ class Blueprint:
         """
         found: dict[tuple[str, str], None] = {}
         for pathway in (pathway for pathway in self.parts.pathways if pathway.change):
-            codes = [formula(pathway.change), *(step.code for step in pathway.steps)]
+            codes = [str(pathway.change), *(step.code for step in pathway.steps)]
             for meant in (
                 self.meanings.find(pathway, name) for code in codes for name in names_in(code).read
             ):

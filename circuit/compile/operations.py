@@ -10,7 +10,7 @@ from biorrr.errors import InputError
 from biorrr.models import PHASES, Parts, Pathway
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
-from biorrr.models.rules import Rule, factors_of, formula, silencers
+from biorrr.models.rules import Rule, factors_of, silencers
 
 ORDER = {phase: place for place, phase in enumerate(PHASES)}
 
@@ -200,10 +200,10 @@ def _changes(meanings: Meanings) -> Iterator[Declared]:
         for field in ("change", "replay"):
             rule: Rule = getattr(pathway, field)
             if rule:
-                text = formula(rule)
+                text = str(rule)
                 meanings.names(pathway, field, text)
                 change = weight_change(
-                    meanings, pathway, field, text, [term.factors for term in rule]
+                    meanings, pathway, field, text, [term.factors for term in rule.terms]
                 )
                 yield Declared(change, "end", field == "change", field == "replay")
 

@@ -33,7 +33,7 @@ from biorrr.errors import InputError
 from biorrr.models import BLOCKS, Parts, Pathway
 from biorrr.models.expressions import names_in, renamed
 from biorrr.models.meanings import Meanings
-from biorrr.models.rules import Term, added, product
+from biorrr.models.rules import Term, add, product
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class _HeldRule:
         self.meanings, self.pathway, self.still = meanings, pathway, still
         self.resets: list[Operation] = []
         self.sums: list[Operation] = []
-        cut = [self._cut(term) for term in pathway.change]
+        cut = [self._cut(term) for term in pathway.change.terms]
         terms = [(self._side(moving), held, moving) for held, moving in cut]
         products = [held for _, held, moving in terms if not moving]
         by_synapses = {held for side, held, moving in terms if moving and not side}
@@ -261,9 +261,9 @@ class _HeldRule:
                 gathered.setdefault((side, held), []).append(product(moving))
         for number, ((side, held), moving_terms) in enumerate(gathered.items()):
             name = f"{pathway.name}_sum_{number}"
-            self._gather(name, side, added(moving_terms))
+            self._gather(name, side, add(moving_terms))
             products.append((*held, f"{name}_{side}" if side else name, "1 / duration"))
-        addend = added(map(product, products))
+        addend = add(map(product, products))
         change = weight_change(meanings, pathway, "change", addend, products)
         summed = frozenset(key for one in self.sums for key in one.writes)
         self.change = replace(change, reads=change.reads | summed)

@@ -15,7 +15,6 @@ from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.models import Pathway
 from biorrr.models.physical_units import in_si
-from biorrr.models.rules import formula
 
 
 def dataset(
@@ -205,7 +204,7 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
             if p.shape
         ],
         "pathways": [
-            {**{name: getattr(p, name) for name in synapses}, "change": formula(p.change)}
+            {**{name: getattr(p, name) for name in synapses}, "change": str(p.change)}
             for p in blueprint.parts.weighted
         ],
     }

@@ -8,7 +8,6 @@ from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import ORDER, Operation
 from biorrr.circuit.compile.program import Blocks
 from biorrr.models import Pathway, Population
-from biorrr.models.rules import formula
 
 _TITLES = {
     ("onset", False): "When a sample comes on",
@@ -76,8 +75,8 @@ def _pathway(pathway: Pathway, blueprint: Blueprint) -> list[str]:
     ]
     averaged = blueprint.timing.duration > 1 and pathway.block == "tick"
     when = "  # mean over the ticks of the sample" if averaged else ""
-    lines += [f"      w += {formula(pathway.change)}{when}"] if pathway.change else []
-    lines += [f"      w += {formula(pathway.replay)}  # in replay"] if pathway.replay else []
+    lines += [f"      w += {pathway.change!s}{when}"] if pathway.change else []
+    lines += [f"      w += {pathway.replay!s}  # in replay"] if pathway.replay else []
     lines += [f"      w = {pathway.bound}  # bound"] if pathway.bound else []
     lines += _steps(pathway)
     return [*lines, f"      # {pathway.equation}"] if pathway.equation else lines

@@ -10,7 +10,6 @@ import xarray as xr
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.matrices import Orientation
-from biorrr.models.rules import formula
 
 
 def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
@@ -43,7 +42,7 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             sign=pathway.sign,
             synapses=math.prod(blueprint.orientations[pathway.name].shape),
             current=pathway.current,
-            rule=formula(pathway.change),
+            rule=str(pathway.change),
             equation=pathway.equation,
             meaning=pathway.meaning,
         )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from biorrr.models import Parts, Pathway
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
-from biorrr.models.rules import formula
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,8 @@ def locality(parts: Parts, pathway: Pathway) -> Locality:
 
     The pathway need not be among the ``parts`` of the circuit.
     """
-    rule = pathway.judged or formula(pathway.change)
-    codes = [rule, formula(pathway.replay), pathway.bound, *(step.code for step in pathway.steps)]
+    rule = pathway.judged or str(pathway.change)
+    codes = [rule, str(pathway.replay), pathway.bound, *(step.code for step in pathway.steps)]
     # Names that a rule computes itself are not among those that it reads.
     read = {name for code in codes if code for name in names_in(code).read} | (
         {"w"} if pathway.plastic else set()

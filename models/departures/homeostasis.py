@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import dataclasses
+from dataclasses import dataclass
 
 from biorrr.models.areas.apical_feedback import suffix
 from biorrr.models.departure import Departure
@@ -40,11 +41,6 @@ class HomeostaticScaling(Departure):
             eta = f"eta_q{suffix(pathway.area)}"
             change = Term(f"{eta} * w", post=f"{due} - z_post**2")
             replay = Term(f"-{eta} * replay_gain * w", post="z_post**2")
-            parts = parts.having(
-                replace(
-                    pathway,
-                    change=(*pathway.change, change),
-                    replay=(*pathway.replay, replay),
-                )
-            )
+            rules = {"change": pathway.change.plus(change), "replay": pathway.replay.plus(replay)}
+            parts = parts.having(dataclasses.replace(pathway, **rules))
         return parts

@@ -27,7 +27,6 @@ from biorrr.models.millivolts.readings import INTERNEURON_READINGS, OUTPUT_READI
 from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
 from biorrr.models.parts import Parts, Pathway, Population
 from biorrr.models.physical_units import Milliseconds, Picoamperes
-from biorrr.models.rules import times
 from biorrr.models.validation import Positive, PositiveCount, number_within
 from biorrr.models.variables import Step, Variable, parameter
 
@@ -152,7 +151,7 @@ class Millivolts(Holding):
                 )
         late = f"int(sample >= {_BEFORE})"
         return parts.having(
-            *(replace(p, change=times(p.change, late), block="end") for p in parts.pathways)
+            *(replace(p, change=p.change.times(late), block="end") for p in parts.pathways)
         )
 
     def _outputs(self, outputs: Population) -> tuple[Population | Pathway, ...]:

@@ -286,7 +286,7 @@ def test_it_is_shown_with_the_rest(name, own):
     text, graph, verdicts = circuit.describe(5, 3), circuit.wiring(5, 3), circuit.locality()
     assert all(verdict.local for verdict in verdicts)
     said = {
-        "oja": "w += eta_y * y_pre * z_post - eta_y * w * z_post ** 2",
+        "oja": "w += eta_y * (y_pre * z_post - z_post**2 * w)",
         "saturating": "z = limit * tanh(z / limit)",
         "tiring": "fatigue                  # what earlier plateaus have left (per cell, memory)",
         "depressing": "z += w * resource * x_pre  # summed over synapses",
