@@ -4,7 +4,6 @@ silent.
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 # most 0.23, few others below 0.25.
 _SILENT = 0.25
 _LONG = 10_000  # samples from which on a run is long enough to learn
-_FADED = 0.1  # share of its start below which inhibition is said to have faded
+_FADED = 0.1  # share of its start, and of what is needed, below which inhibition has faded
 # Share of what all outputs can find that is worth more samples: the bound on the excess of
 # docs/rates.md.
 _WORTHWHILE = 0.02
@@ -115,7 +114,7 @@ def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
     All of x is read only where the rows that are kept in memory say so.
     """
     attrs = run.data.attrs
-    if not (attrs["linear_output"] and attrs["plastic"]):
+    if not (attrs.get("linear_output") and attrs["plastic"]):
         return
     x, Vx = feeds["x"], run.Vx
     for rows in (x.facts.some, x.values):
@@ -132,30 +131,34 @@ def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
 
 
 def _warn_of_fading(run: Run, power: float, feeds: Mapping[str, Feed]) -> None:
-    """Warn that inhibition has faded, where it has since the start of ``run``, or that outputs have
-    died in the end of a long one; ``power`` is that of the strongest direction.
+    """Warn that outputs have died, with inhibition or in the end of a long run; ``power`` is that
+    of the strongest direction.
     """
+    attrs, k, data = run.data.attrs, run.Vx.shape[1], _some_rows(feeds)
+    ridge = attrs["ridge_x"], attrs["ridge_y"]
+    # QQ' has the eigenvalues of M at the optimum.
+    needed = math.sqrt(signal_strengths(*data, k, attrs["s"], ridge).sum())
     first, last = (float(np.linalg.norm(run.data["Q"].values[at])) for at in (0, -1))
-    if last > _FADED * first and run.samples < _LONG:
+    faded = last < _FADED * min(first, needed)
+    if not faded and run.samples < _LONG:
         return
-    what = (
-        f"inhibition has faded: ||Q|| fell from {first:.2g} to {last:.2g}, and outputs have"
-        if last < _FADED * first
+    inhibition = (
+        f"inhibition has faded: ||Q|| fell from {first:.2g} to {last:.2g}, outputs of unit variance"
+        f" need {needed:.2g}, and they have"
+        if faded
         else "outputs have died: they have"
     )
-    rates, attrs = getattr(run.circuit, "rates", None), run.data.attrs
-    remedy = "raise eta_x (rates.x), or lower eta_q (rates.q)"
-    if isinstance(rates, Rates):
-        ridge = attrs["ridge_x"], attrs["ridge_y"]
-        k = run.Vx.shape[1]
-        with contextlib.suppress(InputError):
-            suggested = Rates.suggested(*_some_rows(feeds), k, attrs["s"], ridge)
-            times = (rates.q.eta0 * suggested.x.eta0) / (rates.x.eta0 * suggested.q.eta0 or np.nan)
-            remedy = (
-                f"eta_q/eta_x is {times:.2g} times that of Rates.suggested(X, Y, {k},"
-                f" {attrs['s']:g}); {remedy}"
-            )
-    warn(f"{what} at most {power:.1g} of the power that is due; {remedy}")
+    compared, rates = "", getattr(run.circuit, "rates", None)
+    if isinstance(rates, Rates) and rates.x.eta0 and needed:
+        suggested = Rates.suggested(*data, k, attrs["s"], ridge)
+        times = rates.q.eta0 / rates.x.eta0 / (suggested.q.eta0 / suggested.x.eta0)
+        compared = (
+            f"eta_q/eta_x is {times:.2g} times that of Rates.suggested(X, Y, {k}, {attrs['s']:g}): "
+        )
+    warn(
+        f"{inhibition} at most {power:.1g} of the power that is due; {compared}raise eta_x"
+        " (rates.x), or lower eta_q (rates.q)"
+    )
 
 
 def _warn_of_silent_directions(run: Run, powers: np.ndarray, feeds: Mapping[str, Feed]) -> None:

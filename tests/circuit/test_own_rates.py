@@ -93,9 +93,9 @@ def test_a_run_whose_inhibition_faded_says_so():
     data = load("digits").centred()
     with pytest.warns(
         UserWarning,
-        match=r"inhibition has faded: \|\|Q\|\| fell from 0.4.* to .*e-.*, and outputs have at most"
-        r" .* of the power that is due; eta_q/eta_x is .* times that of"
-        r" Rates.suggested\(X, Y, 2, 0\); raise eta_x \(rates.x\), or lower eta_q",
+        match=r"inhibition has faded: \|\|Q\|\| fell from 0.4.* to .*e-.*, outputs of unit"
+        r" variance need 0.*, and they have at most .* of the power that is due; eta_q/eta_x is .*"
+        r" times that of Rates.suggested\(X, Y, 2, 0\): raise eta_x \(rates.x\), or lower eta_q",
     ):
         learn(data.X, data.Y, 2, Rates(1e-4, 0.01, 0.003), samples=10_000)
     with pytest.warns(UserWarning, match="outputs have died: they have at most"):
