@@ -64,7 +64,7 @@ def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
     """Raise where the outputs of ``run``, ``held`` for so many ticks, did not settle as
     ``departures`` ask.
     """
-    worst = run.data.attrs.get("worst_residual", 0.0)
+    worst = run.attrs.get("worst_residual", 0.0)
     tolerance = min((d.tolerance for d in departures if isinstance(d, Settled)), default=math.inf)
     if worst <= tolerance:
         return
@@ -113,7 +113,7 @@ def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
 
     All of x is read only where the rows that are kept in memory say so.
     """
-    attrs = run.data.attrs
+    attrs = run.attrs
     if not (attrs.get("linear_output") and attrs["plastic"]):
         return
     x, Vx = feeds["x"], run.Vx
@@ -134,7 +134,7 @@ def _warn_of_fading(run: Run, power: float, feeds: Mapping[str, Feed]) -> None:
     """Warn that outputs have died, with inhibition or in the end of a long run; ``power`` is that
     of the strongest direction.
     """
-    attrs, k, data = run.data.attrs, run.Vx.shape[1], _some_rows(feeds)
+    attrs, k, data = run.attrs, run.Vx.shape[1], _some_rows(feeds)
     ridge = attrs["ridge_x"], attrs["ridge_y"]
     # QQ' has the eigenvalues of M at the optimum.
     needed = math.sqrt(signal_strengths(*data, k, attrs["s"], ridge).sum())
@@ -165,7 +165,7 @@ def _warn_of_silent_directions(run: Run, powers: np.ndarray, feeds: Mapping[str,
     """Warn of directions whose output power, the lowest of ``powers``, is too low, and say whether
     that is for want of something to learn or of time.
     """
-    silent, attrs = np.count_nonzero(powers < _SILENT), run.data.attrs
+    silent, attrs = np.count_nonzero(powers < _SILENT), run.attrs
     found = signal_strengths(
         *_some_rows(feeds), len(powers), attrs["s"], (attrs["ridge_x"], attrs["ridge_y"])
     )

@@ -3,6 +3,7 @@ next.
 """
 
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -51,15 +52,39 @@ def oja(**settings):
     return Circuit([SensoryInput(), cell], [rule], engine="numpy", **settings)
 
 
-@pytest.mark.skipif(compiler.find_compiler() is None, reason="needs a C++ compiler")
-def test_auto_decides_from_the_work_of_each_run(views, monkeypatch):
-    monkeypatch.setattr(choice, "_WORTH_COMPILING", 100)
-    circuit = Microcircuit(2, rates=RATES)
-    engines = [
-        circuit.run(*views, epochs=epochs, progress=False).data.attrs["engine"]
-        for epochs in (1, 3, 1)
+@pytest.fixture
+def nothing_compiled(monkeypatch, tmp_path):
+    """An empty cache, and no run yet."""
+    if compiler.find_compiler() is None:
+        pytest.skip("needs a C++ compiler")
+    monkeypatch.setenv("BIORRR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(choice, "_spent", Counter())
+
+
+def engines_of(views, *epochs, **options):
+    return [
+        Microcircuit(2, rates=RATES)
+        .run(*views, epochs=n, progress=False, **options)
+        .data.attrs["engine"]
+        for n in epochs
     ]
-    assert engines == ["numpy", "cpp", "numpy"]
+
+
+def test_auto_compiles_when_it_pays_and_takes_what_is_compiled(views, nothing_compiled):
+    assert engines_of(views, 1, 40, 1) == ["numpy", "cpp", "cpp"]
+
+
+def test_auto_compiles_for_many_short_runs(views, nothing_compiled):
+    assert engines_of(views, 1, 1, 1, 1) == ["numpy", "numpy", "cpp", "cpp"]
+
+
+def test_auto_goes_on_with_the_engine_of_a_checkpoint(views, nothing_compiled, tmp_path):
+    """Compiled circuits round otherwise, so a run ends on the engine that it began with."""
+    kept = {"checkpoint": tmp_path / "short.npz"}
+    assert engines_of(views, 1, **kept) == ["numpy"]
+    Microcircuit(2, rates=RATES).build(5, 3)
+    assert engines_of(views, 1) == ["cpp"]
+    assert engines_of(views, 1, **kept) == ["numpy"]
 
 
 def test_a_circuit_describes_itself_and_not_its_last_run(views):
