@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.cli.options import command as as_command
-from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.folder.inventory import Entry
-from biorrr.sims.lab.quantities import Quantity
+from biorrr.sims.lab.findings import Quantity
+from biorrr.sims.lab.inventory import Entry
+from biorrr.sims.lab.run_folder import RunFolder
 from biorrr.sims.lab.settings import Settings, SettingsError, config_text, option, provenance
 
 CAPTION = (
@@ -58,7 +58,7 @@ def bench(settings: BenchSettings, folder: RunFolder) -> None:
     from biorrr.circuit.engines import cache
     from biorrr.sims.bench import measurements
     from biorrr.sims.bench.contestants import CONTESTANTS, check_installed
-    from biorrr.sims.lab.quantities import print_table
+    from biorrr.sims.lab.findings import print_table
 
     if settings.clear_cache:
         count, size = cache.clear()

@@ -28,17 +28,22 @@ from biorrr.sims.lab import (
     Claim,
     Figure,
     Findings,
-    Job,
     Lab,
     Quantity,
-    check_rank,
-    default_ridge,
+    Task,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.quantities import PERCENT, readable
-from biorrr.sims.lab.training import CONVERGED_SAMPLES, FamilySettings, learned, unjudged_because
+from biorrr.sims.lab.findings import PERCENT, readable
+from biorrr.sims.lab.training import (
+    CONVERGED_SAMPLES,
+    FamilySettings,
+    check_rank,
+    default_ridge,
+    learned,
+    unjudged_because,
+)
 from biorrr.sims.lazy import analysis, data_sets, np, xr
 
 RECORDED_SAMPLES = 300  # in which distal plasticity is recorded
@@ -105,8 +110,8 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
     exact = {s: analysis.Yardstick(*data.stand_in, s, settings.ridge) for s in settings.s}
 
     learners = [Learner(s, seed) for s in settings.s for seed in settings.every_seed]
-    found = lab.map(learn, learners, data, exact)
-    rules = lab.map(record_rule, settings.s, data)
+    found = lab.each(learn, learners, data, exact)
+    rules = lab.each(record_rule, settings.s, data)
 
     results = join(
         {s: [found[Learner(s, seed)] for seed in settings.every_seed] for s in settings.s}, rules
@@ -134,14 +139,14 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
 
 
 def learn(
-    job: Job, learner: Learner, data: data_sets.Dataset, exact: Mapping[float, analysis.Yardstick]
+    task: Task, learner: Learner, data: data_sets.Dataset, exact: Mapping[float, analysis.Yardstick]
 ) -> xr.Dataset:
     """Let a circuit learn, and compare it with the exact solution."""
-    settings = job.settings
+    settings = task.settings
     circuit = settings.make_circuit(
         k=settings.k, s=learner.s, ridge=settings.ridge, seed=learner.seed
     )
-    run = job.run(
+    run = task.run(
         circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=2
     )
     weights = {name: getattr(run, name) for name in ("Vx", "Vy", "Q", "R")}
@@ -169,17 +174,17 @@ def compare(
     )
 
 
-def record_rule(job: Job, s: float, data: data_sets.Dataset) -> dict[str, float]:
+def record_rule(task: Task, s: float, data: data_sets.Dataset) -> dict[str, float]:
     """Fit the distal rule to the changes of all distal synapses in the first samples of a
     circuit.
     """
     from biorrr.analysis.distal.rule import fit_distal_rule
 
-    settings = job.settings
+    settings = task.settings
     circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=settings.seed)
     order = np.random.default_rng(settings.seed).integers(len(data.X), size=RECORDED_SAMPLES)
     recorded = ("y", "z", "a", "Vy")
-    run = job.run(
+    run = task.run(
         circuit, data.X, data.Y, order=order, record=recorded, every=1, snapshots=1, centre=True
     )
     Vy = run.data["Vy_trace"].values.reshape(RECORDED_SAMPLES, data.Y.shape[1], settings.k)

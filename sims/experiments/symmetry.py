@@ -20,16 +20,16 @@ from biorrr.sims.lab import (
     ExperimentSettings,
     Figure,
     Findings,
-    Job,
     Lab,
     Quantity,
-    check_rank,
+    Task,
     compiled_if_possible,
     data_option,
     experiment,
     option,
     seeds_option,
 )
+from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
 
 SNAPSHOTS = 60
@@ -115,7 +115,7 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     check_rank(settings.k, data)
     exact = analysis.Yardstick(*data.stand_in, settings.s, settings.ridge)
 
-    courses = lab.map(follow, trials(settings), data, exact)
+    courses = lab.each(follow, trials(settings), data, exact)
 
     results = join(courses, settings)
     found = summary(results)
@@ -154,7 +154,7 @@ def trials(settings: SymmetrySettings) -> list[Trial]:
 
 
 def follow(
-    job: Job, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick
+    task: Task, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick
 ) -> dict[str, Any]:
     """Follow one circuit.
 
@@ -162,7 +162,7 @@ def follow(
     the rounding error to expect in it, and the mean power |z|^2 of the output; and whether it
     diverged.
     """
-    settings = job.settings
+    settings = task.settings
     circuit = settings.make_circuit(
         k=settings.k,
         s=settings.s,
@@ -173,7 +173,7 @@ def follow(
     )
     order = np.random.default_rng(trial.seed).integers(len(data.X), size=trial.samples)
     try:
-        run = job.run(
+        run = task.run(
             circuit, data.X, data.Y, order=order, record=(), snapshots=SNAPSHOTS, centre=True
         )
     except circuits.Diverged as error:

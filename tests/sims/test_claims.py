@@ -9,9 +9,9 @@ import pytest
 
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.compare import CompareSettings
-from biorrr.sims.lab.carry_out import carry_out
+from biorrr.sims.lab.experiment import carry_out
 from biorrr.sims.lab.claims import Claim, median_interval, print_claims
-from biorrr.sims.lab.folder import RunFolder
+from biorrr.sims.lab.run_folder import RunFolder
 
 
 def test_two_sided_claims_fail_on_both_sides():

@@ -106,7 +106,7 @@ def failed(**wrong):
 )
 def test_cells_with_another_rule_are_caught(change, protocol, s, caught, monkeypatch):
     monkeypatch.setattr(
-        "biorrr.sims.lab.circuits.circuit_function", lambda named: other_rule(change)
+        "biorrr.sims.lab.own_circuits.circuit_function", lambda named: other_rule(change)
     )
     found = pair(job(circuit="own.py:other", cells=3, pairings=60), SliceExperiment(protocol, s))
     assert failed(**{f"{protocol.name}_paired_s_{s:g}": found["paired"].mean()}) == [caught]

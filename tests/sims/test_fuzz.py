@@ -23,7 +23,7 @@ from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.errors import InputError
 from biorrr.sims import main
 from biorrr.sims.data import DataError, Dendrites, Plasticity, load
-from biorrr.sims.lab.folder.inventory import Entry, Inventory
+from biorrr.sims.lab.inventory import Entry, Inventory
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan

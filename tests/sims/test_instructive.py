@@ -34,7 +34,7 @@ from biorrr.sims.experiments.instructive.imaged_circuits import (
 from biorrr.sims.experiments.instructive.own_recording import ASKED
 from biorrr.sims.experiments.instructive.simulated_experiments import NOISES, ask_controls
 from biorrr.sims.lab import Job, Quantity
-from biorrr.sims.lab.checks import default_ridge
+from biorrr.sims.lab.training import default_ridge
 from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
 
 WRONG = Path(__file__).parent / "wrong_circuits.py"

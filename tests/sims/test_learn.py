@@ -18,8 +18,8 @@ from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Rate, Rates
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.folder.inventory import Inventory
+from biorrr.sims.lab.run_folder import RunFolder
+from biorrr.sims.lab.inventory import Inventory
 
 DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]

@@ -18,7 +18,7 @@ from biorrr.circuit import Run
 from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
 from biorrr.sims.experiments import experiment_names
-from biorrr.sims.lab.folder import FolderError, InterruptedRunError, RunFolder
+from biorrr.sims.lab.run_folder import FolderError, InterruptedRunError, RunFolder
 
 FIRST = "unfinished/checkpoints/learn_from-0.npz"
 LONG = 10_000  # epochs of 120 samples: seconds on the C++ engine, and many checkpoints

@@ -76,7 +76,7 @@ def slow_traces(**arguments):
 
 
 def test_a_circuit_with_other_traces_is_caught(few_lags, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.lab.circuits.circuit_function", lambda named: slow_traces)
+    monkeypatch.setattr("biorrr.sims.lab.own_circuits.circuit_function", lambda named: slow_traces)
     asked = job(engine="numpy", circuit="own.py:slow_traces")
     change = pair(asked, "traces")["change"]
     results = xr.Dataset(

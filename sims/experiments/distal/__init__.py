@@ -29,12 +29,12 @@ from biorrr.sims.lab import (
     Findings,
     Lab,
     SettingsError,
-    check_rank,
     data_option,
     experiment,
     option,
     seeds_option,
 )
+from biorrr.sims.lab.training import check_rank
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,11 +172,11 @@ def distal(lab: Lab, settings: DistalSettings) -> Findings:
     data = lab.load(settings.task)
     check_rank(settings.k, data)
 
-    paired = lab.map(
+    paired = lab.each(
         pair, [SliceExperiment(protocol, s) for protocol in PROTOCOLS for s in settings.s]
     )
     circuits = [RecordedCircuit(s, seed) for s in settings.s for seed in settings.every_seed]
-    recorded = lab.map(infer_in_every_condition, circuits, data)
+    recorded = lab.each(infer_in_every_condition, circuits, data)
 
     results = join(settings, paired, recorded)
     quantities = summary(settings, results)

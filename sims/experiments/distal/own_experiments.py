@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.lab import PERCENT, Findings, Job, Lab, Quantity
+from biorrr.sims.lab import PERCENT, Findings, Lab, Quantity, Task
 from biorrr.sims.lazy import analysis, np
 
 if TYPE_CHECKING:
@@ -61,13 +61,13 @@ def infer_from_record(data: Measured, settings: Any) -> Findings:
     )
 
 
-def simulate_design(job: Job, s: float, design: Design) -> dict[str, Any]:
+def simulate_design(task: Task, s: float, design: Design) -> dict[str, Any]:
     """Return shares of experiments on circuits that follow ``s``, and the change between two looks,
     by name.
     """
     from biorrr.analysis.distal.power import try_design
 
-    return vars(try_design(design, s, job.settings.experiments, job.settings.seed))
+    return vars(try_design(design, s, task.settings.experiments, task.settings.seed))
 
 
 def plan_experiment(lab: Lab, settings: Any) -> Findings:
@@ -75,7 +75,7 @@ def plan_experiment(lab: Lab, settings: Any) -> Findings:
     from biorrr.analysis.distal.power import Design
 
     stated = ("synapses", "samples", "weight_noise", "activity_noise", "neurons", "every")
-    found = lab.map(
+    found = lab.each(
         simulate_design, ENDS, Design(**{name: getattr(settings, name) for name in stated})
     )
     power = min(float(one["tells"]) for one in found.values())

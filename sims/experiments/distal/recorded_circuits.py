@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.lab import Job
+from biorrr.sims.lab import Task
 from biorrr.sims.lazy import analysis, data_sets, np
 
 LEARNED, RECORDED = 1000, 1000  # samples before the recording, and in it
@@ -61,14 +61,14 @@ class RecordedCircuit:
     seed: int
 
 
-def record(job: Job, data: data_sets.Dataset, s: float, seed: int) -> tuple[Any, Any, Any, Any]:
+def record(task: Task, data: data_sets.Dataset, s: float, seed: int) -> tuple[Any, Any, Any, Any]:
     """Record a circuit that learns: return y (RECORDED, n), z and a (RECORDED, k), and Vy (RECORDED
     + 1, n, k).
     """
-    settings = job.settings
+    settings = task.settings
     circuit = settings.make_circuit(k=settings.k, s=s, ridge=0.0, seed=seed)
     order = np.random.default_rng(seed).integers(len(data.X), size=LEARNED + RECORDED + 1)
-    run = job.run(
+    run = task.run(
         circuit,
         data.X,
         data.Y,
@@ -111,12 +111,12 @@ def observe(condition: Condition, y, z, a, Vy, rng: np.random.Generator) -> Any:
 
 
 def infer_in_every_condition(
-    job: Job, item: RecordedCircuit, data: data_sets.Dataset
+    task: Task, item: RecordedCircuit, data: data_sets.Dataset
 ) -> dict[str, np.ndarray]:
     """Return the estimate and the ends of its confidence interval, (3,), by name of the
     condition.
     """
-    recording = record(job, data, item.s, item.seed)
+    recording = record(task, data, item.s, item.seed)
     found = {}
     for number, condition in enumerate(CONDITIONS):
         one = analysis.infer_s(

@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.lab import Job
+from biorrr.sims.lab import Task
 from biorrr.sims.lazy import circuits, models, np
 
 FIBRES = 10  # distal fibres in each pathway: one is stimulated in pairings, the other only tested
@@ -61,7 +61,7 @@ class SliceExperiment:
     s: float
 
 
-def pair(job: Job, item: SliceExperiment) -> dict[str, Any]:
+def pair(task: Task, item: SliceExperiment) -> dict[str, Any]:
     """Return EPSPs after pairing in percent of those before, (cells,), of the paired and of the
     other pathway.
 
@@ -70,7 +70,7 @@ def pair(job: Job, item: SliceExperiment) -> dict[str, Any]:
     Each cell is driven through an electrode of its own. Its interneurons are silent: they act on
     proximal plasticity, and nothing proximal is to change.
     """
-    settings, protocol = job.settings, item.protocol
+    settings, protocol = task.settings, item.protocol
     k, none = settings.cells, models.Rate(0.0)
     # Each protocol and s has cells of its own.
     seed = 10 * (1000 * (100 * settings.seed + PROTOCOLS.index(protocol)) + round(100 * item.s))
@@ -89,13 +89,13 @@ def pair(job: Job, item: SliceExperiment) -> dict[str, Any]:
         R0=np.zeros((k, k)),
     )
     paired = np.repeat([1.0, 0.0], FIBRES)
-    before = epsps(job, circuit, paired)
+    before = epsps(task, circuit, paired)
     X = np.full((settings.pairings, k), protocol.z)
     pairings = stimulate(
-        job, circuit, X, np.tile(protocol.y * paired, (settings.pairings, 1)), seed=seed + 1
+        task, circuit, X, np.tile(protocol.y * paired, (settings.pairings, 1)), seed=seed + 1
     )
     after = epsps(
-        job, circuit, paired, weights={"Vy": pairings.Vy}, seed=seed + 2
+        task, circuit, paired, weights={"Vy": pairings.Vy}, seed=seed + 2
     )  # each has noise of its own
     theory = predicted(protocol, item.s, settings.pairings, Vy0.reshape(2, FIBRES, k).sum(axis=1))
     return dict(zip(("paired", "other"), 100 * after / before, strict=True)) | {"predicted": theory}
@@ -107,22 +107,22 @@ def initial_weights(cells: int, seed: int) -> np.ndarray:
     return np.exp(WEIGHT_SPREAD * drawn - WEIGHT_SPREAD**2 / 2) / FIBRES
 
 
-def epsps(job: Job, circuit: Any, paired: np.ndarray, **more: Any) -> np.ndarray:
+def epsps(task: Task, circuit: Any, paired: np.ndarray, **more: Any) -> np.ndarray:
     """Return the mean response to test pulses, (2, cells), of the paired and of the other
     pathway.
     """
     pulses = np.concatenate([np.tile(paired, (PULSES, 1)), np.tile(1 - paired, (PULSES, 1))])
-    k = job.settings.cells
-    tested = stimulate(job, circuit, np.zeros((len(pulses), k)), pulses, plastic=False, **more)
+    k = task.settings.cells
+    tested = stimulate(task, circuit, np.zeros((len(pulses), k)), pulses, plastic=False, **more)
     return tested.data["a"].values.reshape(2, PULSES, k).mean(axis=1)
 
 
-def stimulate(job: Job, circuit: Any, X: np.ndarray, Y: np.ndarray, **more: Any) -> circuits.Run:
+def stimulate(task: Task, circuit: Any, X: np.ndarray, Y: np.ndarray, **more: Any) -> circuits.Run:
     """Apply stimuli one after another, and record distal currents."""
     with warnings.catch_warnings(
         action="ignore"
     ):  # of constant columns and large means: stimuli are as they should be
-        return job.run(
+        return task.run(
             circuit, X, Y, order="sequential", record=("a",), every=1, snapshots=1, **more
         )
 

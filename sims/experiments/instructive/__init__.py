@@ -29,13 +29,12 @@ from biorrr.sims.lab import (
     Figure,
     Findings,
     Lab,
-    check_rank,
     compiled_if_possible,
     data_option,
-    default_ridge,
     experiment,
     option,
 )
+from biorrr.sims.lab.training import check_rank, default_ridge
 
 QUICK_EXPERIMENTS = 4
 
@@ -116,8 +115,8 @@ def instructive(lab: Lab, settings: InstructiveSettings) -> Findings:
     settings = lab.fill_in(ridge=default_ridge(data))
 
     seeds = range(settings.seed, settings.seed + settings.experiments)
-    null = lab.map(ask_under_null, seeds, data)
-    controls = lab.map(ask_controls, seeds[:EXAMPLES], data)
+    null = lab.each(ask_under_null, seeds, data)
+    controls = lab.each(ask_controls, seeds[:EXAMPLES], data)
 
     results = join(settings, null=[*null.values()], controls=[*controls.values()])
     quantities = {one.name: one for one in summary(settings, results)}

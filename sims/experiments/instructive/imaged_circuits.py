@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from biorrr.sims.lab.circuits import completed
+from biorrr.sims.lab.own_circuits import completed
 from biorrr.sims.lazy import circuits, data_sets, instructive, np
 
 RATE, FRAMES = 10.0, 5  # frames per second, and in each trial

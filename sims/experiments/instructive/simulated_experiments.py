@@ -12,7 +12,7 @@ from biorrr.sims.experiments.instructive.imaged_circuits import (
     observe,
 )
 from biorrr.sims.experiments.instructive.own_recording import ASKED
-from biorrr.sims.lab import Job
+from biorrr.sims.lab import Task
 from biorrr.sims.lazy import data_sets, instructive, np
 
 EXAMPLES = 40  # experiments in which all controls are asked, and in which power is measured
@@ -22,11 +22,11 @@ NOISES = (0.5, 1.0, 2.0, 4.0)  # noise over signal at which power is measured
 OTHER = 10_000  # between the seeds of a circuit and of an unrelated one
 
 
-def ask_under_null(job: Job, seed: int, data: data_sets.Dataset) -> dict[str, Any]:
+def ask_under_null(task: Task, seed: int, data: data_sets.Dataset) -> dict[str, Any]:
     """Return True where the answer is yes under the null hypothesis of each question,
     (questions,).
     """
-    settings = job.settings
+    settings = task.settings
     learner, other = (learn(settings, data, one) for one in (seed, OTHER + seed))
     yes = np.full(len(ASKED), np.nan)
     if learner is not None and other is not None:
@@ -38,13 +38,13 @@ def ask_under_null(job: Job, seed: int, data: data_sets.Dataset) -> dict[str, An
     return {"yes": yes}
 
 
-def ask_controls(job: Job, seed: int, data: data_sets.Dataset) -> dict[str, Any]:
+def ask_controls(task: Task, seed: int, data: data_sets.Dataset) -> dict[str, Any]:
     """Ask a circuit that learns and the controls all four questions.
 
     ``answer`` (dendrites, questions, 4) is the effect, the ends of its confidence interval and the
     p-value; ``power`` (noises, questions) is 1 where a short recording of the circuit says yes.
     """
-    settings, decay = job.settings, job.settings.decay
+    settings, decay = task.settings, task.settings.decay
     answer = np.full((len(DENDRITES), len(ASKED), 4), np.nan)
     power = np.full((len(NOISES), len(ASKED)), np.nan)
     if (learner := learn(settings, data, seed)) is not None:

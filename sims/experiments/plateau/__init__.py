@@ -30,11 +30,9 @@ from biorrr.sims.lab import (
     PERCENT,
     Figure,
     Findings,
-    Job,
     Lab,
     Quantity,
-    check_rank,
-    default_ridge,
+    Task,
     experiment,
     seeds_option,
 )
@@ -45,6 +43,8 @@ from biorrr.sims.lab.training import (
     baseline_quantities,
     cell_arguments,
     cell_option,
+    check_rank,
+    default_ridge,
     learned,
     unjudged_because,
 )
@@ -109,7 +109,7 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     settings = lab.fill_in(ridge=default_ridge(data), epochs=usual)
     exact = {s: analysis.Yardstick(*data.stand_in, s, settings.ridge) for s in settings.s}
 
-    found = lab.map(
+    found = lab.each(
         follow, [Learner(s, seed) for s in settings.s for seed in settings.every_seed], data, exact
     )
 
@@ -159,12 +159,12 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
 
 
 def follow(
-    job: Job, learner: Learner, data: data_sets.Dataset, exact: dict[float, analysis.Yardstick]
+    task: Task, learner: Learner, data: data_sets.Dataset, exact: dict[float, analysis.Yardstick]
 ) -> xr.Dataset:
     """Let a circuit learn, and compare its plateau and inhibition with theory: the run, with all
     that was compared.
     """
-    settings = job.settings
+    settings = task.settings
     circuit = settings.make_circuit(
         k=settings.k,
         s=learner.s,
@@ -172,18 +172,18 @@ def follow(
         seed=learner.seed,
         **cell_arguments(settings.cell),
     )
-    run = job.run(
+    run = task.run(
         circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=SNAPSHOTS
     )
     weights = {name: run.data[name].values for name in ("Vx", "Vy", "Q", "R")}
-    show = partial(record, job, run, learner.s, data)
+    show = partial(record, task, run, learner.s, data)
     results = run.data.assign(compare(data, weights, exact[learner.s], show, learner.seed))
     results["stage_samples"] = ("stage", run.data["seen"].values[results["stage_snapshot"].values])
     return results
 
 
 def record(
-    job: Job, run: circuits.Run, s: float, data: data_sets.Dataset, snapshot: int
+    task: Task, run: circuits.Run, s: float, data: data_sets.Dataset, snapshot: int
 ) -> dict[str, np.ndarray]:
     """Show data to a circuit as it was at a snapshot, with learning off.
 
@@ -192,9 +192,9 @@ def record(
     """
     start = circuits.Run(run.data.isel(snapshot=slice(snapshot + 1)))
     # Without a ridge: replay changes nothing where nothing is learned.
-    cell, engine = cell_arguments(job.settings.cell), run.data.attrs["engine"]
-    circuit = job.settings.make_circuit(k=job.settings.k, s=s, engine=engine, **cell)
-    traces = job.run(
+    cell, engine = cell_arguments(task.settings.cell), run.data.attrs["engine"]
+    circuit = task.settings.make_circuit(k=task.settings.k, s=s, engine=engine, **cell)
+    traces = task.run(
         circuit,
         data.X,
         data.Y,
