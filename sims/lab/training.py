@@ -9,7 +9,7 @@ from typing import Any
 from biorrr.sims.data import Samples
 from biorrr.sims.lab.findings import PERCENT, Quantity
 from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, data_option, option
-from biorrr.sims.lazy import analysis, circuits, data_sets, np
+from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 
 # What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus
 # come within 5 % of it after a million samples and within 1 % after two.
@@ -101,6 +101,14 @@ def check_rank(k: int, data: data_sets.Dataset) -> None:
 def default_ridge(data: data_sets.Dataset) -> float:
     """Return the default ridge, 0.1 trace(Cxx)/m."""
     return 0.1 * float(np.square(data.stand_in[0]).mean())
+
+
+def farthest(deviations: xr.DataArray, of_none: float = float("nan")) -> float:
+    """Return the deviation that is farthest from 0, with its sign; ``of_none`` where none is
+    known.
+    """
+    known = deviations.values[np.isfinite(deviations.values)]
+    return float(known[np.argmax(np.abs(known))]) if len(known) else of_none
 
 
 SCORES = {
