@@ -22,7 +22,6 @@ _HOMES = {
     "algorithms.ccalin": ("CCALin",),
     "algorithms.saa": ("SAA",),
     "algorithms.msg": ("MSGCCA", "CappedMSG"),
-    "algorithms.streaming_cca": ("GenOja", "AdaptiveBioCCA"),
     "regression.yardstick": ("Yardstick",),
     "regression.baselines": ("baselines",),
     "traces": ("stages_of_learning",),
@@ -45,8 +44,6 @@ _HOMES = {
         "field_place_and_width",
         "traced_fixed_point",
     ),
-    "distal.inference": ("infer_s",),
-    "distal.inferred_s": ("InferredS",),
     "regression.metrics": (
         "objective",
         "excess",

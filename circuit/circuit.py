@@ -44,7 +44,7 @@ class Circuit(RunnableCircuit):
     departures
         Applied to the parts, one after another.
     engine
-        "numpy", "cython", "cpp", or "auto": by the work of each run and whether there is a
+        "numpy", "cpp", or "auto": by the work of each run and whether there is a
         compiler.
     seed
         Seed of initial weights, of the order of samples and of everything random: a whole number, a

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from biorrr.circuit.regression import RegressionCircuit
 from biorrr.errors import InputError
-from biorrr.models import RUNGS, Area, Departure, Millivolts
+from biorrr.models import Area, Departure, Millivolts
 from biorrr.models.validation import NotNegative, PositiveCount, instance_of, one_of
 
 
@@ -32,7 +32,7 @@ class Microcircuit(RegressionCircuit):
     replay
         Ticks of spontaneous replay after each sample, by which the ridge on Cxx stays local.
     engine
-        "numpy", "cython", "cpp", or "auto": by the work of each run and whether there is a
+        "numpy", "cpp", or "auto": by the work of each run and whether there is a
         compiler.
     seed
         Seed of the initial weights, the order of samples and the order of replay: a whole number, a
@@ -41,9 +41,8 @@ class Microcircuit(RegressionCircuit):
         Initial weights in the data's units, shapes (m, k), (n, k), (k, l), (l, k); drawn from the
         seed unless given.
     cell
-        What cells are: "algebraic" (the paper's), "leaky", "spiking" or "millivolts"
-        (:data:`biorrr.models.RUNGS` says what each adds and which departures it stands for); or
-        :class:`~biorrr.models.Millivolts`.
+        What cells are: "algebraic" (the paper's) or "millivolts"; or
+        :class:`~biorrr.models.Millivolts` with parameters.
     feedback, rho
         Gain c of the plateau at the soma, with interneurons that hear the output it makes, and the
         variance that the output is brought to. Each sample then settles to its equilibrium
@@ -99,9 +98,13 @@ class Microcircuit(RegressionCircuit):
 
     @property
     def _asked(self) -> Sequence[Departure]:
-        if isinstance(self.cell, str):
-            return (*RUNGS[one_of("cell", self.cell, tuple(RUNGS))].departures, *self.departures)
-        return (instance_of("cell", self.cell, Millivolts), *self.departures)
+        cell = self.cell
+        if isinstance(cell, str):
+            one_of("cell", cell, ("algebraic", "millivolts"))
+            if cell == "algebraic":
+                return self.departures
+            cell = Millivolts()
+        return (instance_of("cell", cell, Millivolts), *self.departures)
 
     @property
     def initial(self) -> dict[str, object]:

@@ -55,17 +55,6 @@ from biorrr.models.validation import PositiveCount, instance_of, number_within, 
 Invertible = Annotated[
     float, partial(number_within, low=1e-300)
 ]  # a number whose inverse is finite
-_INSTEAD = {
-    "plateau": "departures=[AllOrNone(...)], [Sign(...)] or [Rectified(...)]",
-    "dynamics": "departures=[Leaky(...)] or [Settled(...)], or cell=",
-    "coding": "departures=[Spiking(...)], or cell='spiking'",
-    "apical_gain": "departures=[ApicalDrive(gain)]",
-    "connection_probability": "departures=[SparseConnections(proximal, distal)]",
-    "dale": "departures=[DalesLaw(('Q', 'R'))]",
-    "transmission_noise": "departures=[TransmissionNoise(sigma)]",
-    "delay": "departures=[LoopDelay(samples)]",
-    "ridge_by": "ridge=, which is always made by replay,",
-}
 _LINEAR = [
     ("proximal", ProximalSynapses().current)
 ]  # the current that is the output of the paper's circuit
@@ -92,14 +81,6 @@ class RegressionCircuit(RunnableCircuit):
     populations: Sequence[Population] = ()
     pathways: Sequence[Pathway] = ()
     ports: ClassVar = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
-
-    def __new__(cls, *args, **arguments):
-        """Refuse arguments that are departures now, in one sentence."""
-        for name in arguments.keys() & _INSTEAD.keys():
-            raise InputTypeError(
-                f"{name}: is not an argument of {cls.__name__}; use {_INSTEAD[name]} instead"
-            )
-        return super().__new__(cls)
 
     @functools.cached_property
     def layout(self) -> tuple[Area, ...]:

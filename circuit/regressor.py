@@ -44,11 +44,11 @@ class MicrocircuitRegressor(
     rates
         Learning rates: :class:`~biorrr.models.Rates`, or "auto".
     cell
-        Model of the cells: "algebraic", "leaky", "spiking" or "millivolts".
+        Model of the cells: "algebraic" or "millivolts".
     departures
         Departures from the paper's circuit.
     engine
-        "numpy", "cython", "cpp" or "auto".
+        "numpy", "cpp" or "auto".
     random_state
         Seed of the initial weights and of the order of samples.
 

@@ -263,8 +263,8 @@ class RunnableCircuit(CircuitBase):
     def build(self, *sizes: int):
         """Build the circuit now rather than at the first :meth:`run`; return it.
 
-        Engines numpy, cython and "auto" build :attr:`network` in this process, to add one's own
-        monitors to; cpp compiles its program. Features are given as :meth:`blueprint` takes them.
+        Engines numpy and "auto" build :attr:`network` in this process, to add one's own monitors
+        to; cpp compiles its program. Features are given as :meth:`blueprint` takes them.
         """
         blueprint = self.blueprint(*sizes)
         engine = self._engines.built("numpy" if self.engine == "auto" else self.engine, blueprint)
@@ -275,8 +275,8 @@ class RunnableCircuit(CircuitBase):
 
     @property
     def network(self):
-        """The Brian2 Network of the circuit as it was made (engines numpy and cython), to add one's
-        own monitors to.
+        """The Brian2 Network of the circuit as it was made (engine numpy), to add one's own
+        monitors to.
 
         Its objects are called as the parts are, behind the circuit's name where it has one. A tick
         is one second of Brian2's time. ``run`` presents the samples; to run the network alone, set
@@ -298,6 +298,5 @@ class RunnableCircuit(CircuitBase):
             )
         raise RunError(
             "network: nothing is built in this process yet; call circuit.build(m, n) first, and run"
-            " with engine='numpy' or 'cython' (the C++ engine's network lives in a program of its"
-            " own)"
+            " with engine='numpy' (the C++ engine's network lives in a program of its own)"
         )

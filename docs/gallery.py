@@ -24,6 +24,7 @@ GROUPS = {
         "noise",
         "unrelated_starts",
         "lesion",
+        "slice_protocols",
         "two_instructive_areas",
         "hierarchy_of_areas",
         "current_clamp_of_a_cell",

@@ -35,7 +35,6 @@ REFERENCE = (
     "biorrr.circuit",
     "biorrr.models",
     "biorrr.analysis",
-    "biorrr.analysis.instructive",
     "biorrr.analysis.communication",
     "biorrr.sims.data",
     "biorrr.sims.recordings",
@@ -177,14 +176,6 @@ def phases() -> str:
     return _table(
         ("phase", "what happens"), [(f"`{phase}`", meaning) for phase, meaning in PHASES.items()]
     )
-
-
-def ladder() -> str:
-    """What cells can be, one rung above the other."""
-    from biorrr.models import RUNGS
-
-    rows = [(f'`cell="{name}"`', rung.adds, rung.limit) for name, rung in RUNGS.items()]
-    return _table(("rung", "what it adds", "becomes the rung below as"), rows)
 
 
 def cell_parameters() -> str:
@@ -368,7 +359,6 @@ GENERATED = {
         frame,
         data_sets,
         citations,
-        ladder,
         cell_parameters,
         combinations,
     )

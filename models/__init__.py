@@ -26,8 +26,6 @@ from biorrr.models.departures.interventions import (
 from biorrr.models.departures.plateaus import AllOrNone, ApicalDrive, Rectified, Sign
 from biorrr.models.departures.spiking import Spiking
 from biorrr.models.departures.transmission import LateInstruction, LoopDelay, TransmissionNoise
-from biorrr.models.departures.weight_dependence import WeightDependentPlasticity
-from biorrr.models.ladder import RUNGS, Rung
 from biorrr.models.millivolts import BurstingCells, Millivolts, SomatostatinCells
 from biorrr.models.paper.clock import Clock, HoldingClock, SettlingClock
 from biorrr.models.paper.fibres import InstructiveInput, SensoryInput
@@ -47,7 +45,6 @@ from biorrr.models.variables import PHASES, Step, Variable
 
 __all__ = [
     "PHASES",
-    "RUNGS",
     "AdaptiveNeuromodulator",
     "AdaptiveRates",
     "AllOrNone",
@@ -84,7 +81,6 @@ __all__ = [
     "Rate",
     "Rates",
     "Rectified",
-    "Rung",
     "SensoryInput",
     "Settled",
     "SettlingClock",
@@ -99,7 +95,6 @@ __all__ = [
     "SwapData",
     "TransmissionNoise",
     "Variable",
-    "WeightDependentPlasticity",
     "departed",
     "equilibrium",
     "gaussian_draw",

@@ -56,7 +56,7 @@ _UNIT = re.compile(
     "katal|kelvin|kilogram|kilogramme|liter|litre|lumen|lux|meter|metre|mol|molar|mole|newton|ohm|pascal|radian|"
     "second|siemens|sievert|steradian|tesla|volt|watt|weber)[23]?|[mnu][AM]|[mu]V|[mu]s|[num]S|[pnu]F|pA|[cmu]m[23]?"
 )
-# Words of C++ and Cython, and macros of the C library.
+# Words of C++, and macros of the C library.
 _COMPILED = frozenset(
     {
         "alignas",
@@ -69,7 +69,6 @@ _COMPILED = frozenset(
         "bool",
         "case",
         "catch",
-        "cdef",
         "char",
         "char16_t",
         "char32_t",
@@ -77,9 +76,6 @@ _COMPILED = frozenset(
         "const",
         "constexpr",
         "const_cast",
-        "cpdef",
-        "cimport",
-        "ctypedef",
         "decltype",
         "default",
         "delete",

@@ -9,8 +9,7 @@ the same functions here give the same numbers to a plain NumPy loop:
 >>> gaussian_draw(seed=5, stream=Stream.PROXIMAL, moment=0, index=[0, 1]).round(4)
 array([ 0.4856, -0.1469])
 
-The same few lines stand here twice, in Python and in the C++ that Cython includes too; whole
-numbers come as floating point, exact up to 2**53.
+The same few lines stand here twice, in Python and in C++; whole numbers come as floating point, exact up to 2**53.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import textwrap
 import zlib
 from enum import IntEnum
 
@@ -215,23 +213,4 @@ def brian2_draws() -> dict:
         arguments = len(inspect.signature(draw).parameters)
         made[name] = brian2.Function(draw, arg_units=[1] * arguments, return_unit=1, stateless=True)
         made[name].implementations.add_implementation("numpy", draw)
-        made[name].implementations.add_implementation(
-            "cython", _in_cython(name, arguments), name=name
-        )
     return made
-
-
-def _in_cython(name: str, arguments: int) -> str:
-    """Return Cython code that declares the C++ function ``name`` and includes all three, whatever
-    their order.
-    """
-    included = textwrap.indent(
-        "#include <math.h>\n#include <stdint.h>\n" + "".join(_CPP.values()), "    "
-    )
-    return f'''
-cdef extern from *:
-    """
-{included}
-    """
-    double {name}({", ".join(["double"] * arguments)})
-'''

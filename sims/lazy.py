@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from biorrr import analysis, models
     from biorrr import circuit as circuits
-    from biorrr.analysis import instructive
     from biorrr.models import theories
     from biorrr.sims import data as data_sets
 else:
@@ -32,16 +31,12 @@ else:
     analysis, circuits, models = map(
         LazyModule, ("biorrr.analysis", "biorrr.circuit", "biorrr.models")
     )
-    instructive, theories = map(
-        LazyModule, ("biorrr.analysis.instructive", "biorrr.models.theories")
-    )
-    data_sets = LazyModule("biorrr.sims.data")
+    theories, data_sets = map(LazyModule, ("biorrr.models.theories", "biorrr.sims.data"))
 
 __all__ = [
     "analysis",
     "circuits",
     "data_sets",
-    "instructive",
     "models",
     "np",
     "nx",

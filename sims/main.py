@@ -52,8 +52,8 @@ TOOLS = {
 GROUPS = {
     "Start": ("learn", "plateau", "symmetry", "wiring", "family"),
     "The paper": ("compare", "images", "sensitivity", "paper"),
-    "Biology": ("hierarchy", "robustness", "timing", "distal", "theories"),
-    "Your data": ("communication", "instructive", "data"),
+    "Biology": ("hierarchy", "robustness", "timing", "theories"),
+    "Your data": ("communication", "data"),
     "Tools": ("sweep", "bench", "report", "resume", "doctor"),
 }
 

@@ -42,21 +42,6 @@ def compiled_code(pytestconfig):
         yield folder
 
 
-@pytest.fixture(scope="session")
-def cython_modules(pytestconfig):
-    """Keep Brian2's Cython modules with pytest's cache too, compiled without optimising, which
-    doubles the wait.
-    """
-    import brian2
-
-    codegen = brian2.prefs.codegen
-    before = codegen.runtime.cython.cache_dir, codegen.cpp.extra_compile_args_gcc
-    codegen.runtime.cython.cache_dir = str(pytestconfig.cache.mkdir("cython"))
-    codegen.cpp.extra_compile_args_gcc = ["-w", "-O0"]
-    yield
-    codegen.runtime.cython.cache_dir, codegen.cpp.extra_compile_args_gcc = before
-
-
 @pytest.fixture(autouse=True)
 def no_backend_chosen(monkeypatch):
     """A command run in this process chooses one for figures; later tests, and what they start,

@@ -12,7 +12,7 @@ from biorrr.circuit.engines import brian2_import, brian2_private, compiler
 from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.errors import RunError
 
-ENGINES = ("auto", "numpy", "cython", "cpp")
+ENGINES = ("auto", "numpy", "cpp")
 # Work, in ticks, above which compiling pays: Brian2's numpy target takes 0.3 ms a tick and
 # compiling 10 s.
 _WORTH_COMPILING = 30_000
@@ -39,10 +39,12 @@ class EngineUnavailable(RunError):
 
 def obstacle(engine: str) -> tuple[str, str] | None:
     """Return what keeps ``engine`` from being used here, with its remedy; None if nothing does."""
-    if engine in ("cpp", "cython") and compiler.find_compiler() is None:
+    if engine != "cpp":
+        return None
+    if compiler.find_compiler() is None:
         return "no C++ compiler found", compiler.HOW_TO_INSTALL
     version = brian2_private.installed_brian2()
-    if engine == "cpp" and not brian2_private.is_tested(version):
+    if not brian2_private.is_tested(version):
         tested = ", ".join(brian2_private.TESTED)
         return (
             f"Brian2 {version} has not been tested with engine 'cpp' ({tested} have)",
@@ -86,7 +88,7 @@ class Engines:
                     brian2_import.import_brian2()
                     from biorrr.circuit.engines.runtime import RuntimeEngine
 
-                    self._built[key] = RuntimeEngine(blueprint, name, self._circuit)
+                    self._built[key] = RuntimeEngine(blueprint, self._circuit)
         return self._built[key]
 
     def networks(self, codes: Collection[Blueprint]) -> list[Any]:

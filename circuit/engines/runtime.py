@@ -1,4 +1,4 @@
-"""Engines `numpy` and `cython`: Brian2 runs inside this process, tick by tick."""
+"""Engine `numpy`: Brian2 runs inside this process, tick by tick."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ _LOOK_AHEAD = 4096  # samples whose order is drawn together
 class RuntimeEngine:
     """Builds the network once and advances it."""
 
-    def __init__(self, blueprint: Blueprint, target: str, name: str = "") -> None:
-        self.target = target
+    def __init__(self, blueprint: Blueprint, name: str = "") -> None:
         self.sums = blueprint.sums
-        with borrowed_brian2(target):
+        with borrowed_brian2("numpy"):
             self.built: BuiltNetwork = build_network(blueprint, name)
 
     def begin(self, state: dict[str, np.ndarray]) -> None:
@@ -40,7 +39,7 @@ class RuntimeEngine:
         """Simulate ``job``."""
         network = self.built.network
         with (
-            borrowed_brian2(self.target),
+            borrowed_brian2("numpy"),
             np.errstate(all="ignore"),
             held_interrupt() as interrupted,
         ):

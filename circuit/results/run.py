@@ -60,16 +60,12 @@ class Run(RunFigures, Tabled):
 
     @property
     def network(self):
-        """The Brian2 Network that was run (engines numpy and cython); see
-        :attr:`Microcircuit.network`.
-        """
+        """The Brian2 Network that was run (engine numpy); see :attr:`Microcircuit.network`."""
         networks = (
             [] if self.circuit is None else self.circuit._engines.networks({self.blueprint.code})
         )
         if not networks:
-            raise RunError(
-                "network: this run had none in this process; run with engine='numpy' or 'cython'"
-            )
+            raise RunError("network: this run had none in this process; run with engine='numpy'")
         return networks[-1]
 
     @property

@@ -24,7 +24,6 @@ PACKAGES = (
     "matplotlib",
     "typer",
     "pooch",
-    "cython",
     "dask",
     "distributed",
     "pynwb",
@@ -34,11 +33,11 @@ PACKAGES = (
 def command() -> None:
     """Show versions, compiler, the engines that work here, the cache and the data found.
 
-    Each engine runs a small circuit, which cython and cpp compile first: a minute or so, once.
+    Each engine runs a small circuit, which cpp compiles first: some ten seconds, once.
     """
     _show("versions", ("python", "system", *PACKAGES), _version)
     _show("compiler", ("C++",), _compiler)
-    _show("engines", ("numpy", "cpp", "cython"), _try_engine)
+    _show("engines", ("numpy", "cpp"), _try_engine)
     _show("compiled circuits", ("size",), _cache_size)
     _show("data", ("found", "not here"), _data)
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.generated import SMALL_DATA, Planted, Synthetic
-from biorrr.sims.data.kinds import Arrays, Dendrites, Pair, Plasticity
+from biorrr.sims.data.kinds import Arrays, Pair
 from biorrr.sims.data.named import NamedData
 from biorrr.sims.data.pictures import CIFAR10, CIFAR100, MNIST, FashionMNIST
 from biorrr.sims.data.published import V1V2, Digits, MediaMill
-from biorrr.sims.data.values import Data, DataError, Samples
+from biorrr.sims.data.values import Data, DataError
 
 __all__ = [
     "CATALOGUE",
@@ -25,11 +25,8 @@ __all__ = [
     "Data",
     "DataError",
     "Dataset",
-    "Dendrites",
     "Pair",
     "Planted",
-    "Plasticity",
-    "Samples",
     "Synthetic",
     "load",
 ]
@@ -41,7 +38,7 @@ CATALOGUE: dict[str, type[NamedData]] = {
 
 
 def load(
-    data: str | Path | Mapping[str, Any] | Samples, y: str | Path | None = None, **options: Any
+    data: str | Path | Mapping[str, Any] | Data, y: str | Path | None = None, **options: Any
 ) -> Dataset:
     """Load data with X and Y.
 
@@ -62,4 +59,4 @@ def load(
     (100, 5)
     """
     given = options if y is None else options | {"y": str(y)}
-    return Samples.made_from(data, given).load()
+    return Data.made_from(data, given).load()

@@ -1,45 +1,21 @@
-"""Data in files of the user's: X and Y, two areas of a recording, somas with dendrites, distal
-plasticity.
-"""
+"""Data in files of the user's: X and Y, or two areas of a recording."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.data.values import Data, FileData, Samples
+from biorrr.sims.data.values import FileData
 from biorrr.sims.lab.settings import option
 
 if TYPE_CHECKING:
     from biorrr.sims.data.dataset import Dataset
-    from biorrr.sims.recordings.measured import Measured
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arrays(FileData, Samples):
-    """X and Y in one .npz file, or each in a .npy or .csv file of its own."""
-
-    y: str | None = option(
-        None, "file with Y, where --data holds X alone (.csv, .npy)", metavar="FILE", kw_only=False
-    )
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """One file with both, or two."""
-        return tuple(Path(one) for one in (self.file, self.y) if one is not None)
-
-    def _read(self) -> Dataset:
-        from biorrr.sims.data.array_files import is_nwb, read_samples
-
-        return Pair(file=self.file)._read() if is_nwb(Path(self.file)) else read_samples(self)
-
-    def __str__(self) -> str:
-        return self.file if self.y is None else f"{self.file} and {self.y}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pair(FileData, Samples):
+class Pair(FileData):
     """Two areas of a recording, bin by bin and trial by trial: X of the source, Y of the target."""
 
     source: str | None = option(None, "source area of a recording, which predicts the target")
@@ -65,6 +41,11 @@ class Pair(FileData, Samples):
     trials: str | None = option(None, "table of trials or presentations, if there are several")
     series: str | None = option(None, "time series to use in place of spikes")
 
+    @classmethod
+    def is_meant(cls, fields: Mapping[str, Any]) -> bool:
+        """Return True for an NWB file, and for one of which an area is named."""
+        return fields["file"].lower().endswith(".nwb") or bool({"source", "target"} & fields.keys())
+
     def _read(self) -> Dataset:
         from biorrr.sims.recordings.opening import open_recording
 
@@ -81,43 +62,27 @@ class Pair(FileData, Samples):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dendrites(FileData, Data):
-    """Somas and dendrites of the same neurons, imaged together, in an .npz or NWB file."""
+class Arrays(FileData):
+    """X and Y in one .npz file, or each in a .npy or .csv file of its own."""
 
-    soma: str | None = option(
-        None, "series of the somas in an NWB file; by default that with soma in its name"
-    )
-    dendrite: str | None = option(
-        None, "series of the dendrites in an NWB file; by default that with dend in its name"
-    )
-    error: str | None = option(None, "time series of the task's error in an NWB file")
-    role: str | None = option(
-        None, "column of the somas' ROIs with their causal role, in an NWB file"
-    )
-    condition: str | None = option(
-        None, "column of the trials that holds the condition, in an NWB file"
+    y: str | None = option(
+        None, "file with Y, where --data holds X alone (.csv, .npy)", metavar="FILE", kw_only=False
     )
 
-    def _read(self) -> Measured:
-        from biorrr.sims.recordings.dendrites import read_dendrites
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """One file with both, or two."""
+        return tuple(Path(one) for one in (self.file, self.y) if one is not None)
 
-        return read_dendrites(self)
+    @classmethod
+    def is_meant(cls, fields: Mapping[str, Any]) -> bool:
+        """Return True: what is no recording holds X and Y."""
+        return True
 
+    def _read(self) -> Dataset:
+        from biorrr.sims.data.array_files import read_samples
 
-@dataclass(frozen=True, kw_only=True)
-class Plasticity(FileData, Data):
-    """A record of distal plasticity in an .npz file: y, z, a, and the weights Vy whenever they were
-    observed.
-    """
+        return read_samples(self)
 
-    calcium: float | None = option(
-        None,
-        "time constant of calcium in samples, if z and a are calcium",
-        at_least=0.1,
-        at_most=1e4,
-    )
-
-    def _read(self) -> Measured:
-        from biorrr.sims.recordings.plasticity import read_plasticity
-
-        return read_plasticity(self)
+    def __str__(self) -> str:
+        return self.file if self.y is None else f"{self.file} and {self.y}"

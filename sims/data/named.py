@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from biorrr.files import whole_file
-from biorrr.sims.data.values import DataError, Samples
+from biorrr.sims.data.values import Data, DataError
 
 
 def folders() -> list[Path]:
@@ -126,7 +126,7 @@ class Origin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NamedData(Samples):
+class NamedData(Data):
     """Base of the named data sets."""
 
     origin: ClassVar[Origin]

@@ -11,12 +11,15 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from biorrr.errors import InputError
 from biorrr.sims.lab.settings import Settings, SettingsError, key_of, option, parsed
 from biorrr.sims.lab.settings import kinds as types_of
 from biorrr.sims.words import did_you_mean
+
+if TYPE_CHECKING:
+    from biorrr.sims.data.dataset import Dataset
 
 D = TypeVar("D", bound="Data")
 
@@ -29,8 +32,7 @@ class DataError(InputError):
 class Data(Settings):
     """Base of all data values: frozen, checked by their fields, equal if their fields are equal.
 
-    Named data sets and classes without subclasses are the kinds of data. The others group kinds: a
-    setting declared as ``data: Samples`` takes every kind of samples.
+    Named data sets and classes without subclasses are the kinds of data.
     """
 
     set_name: ClassVar[str] = ""  # of a named data set
@@ -40,13 +42,8 @@ class Data(Settings):
         """Name of the data set, or path of the file."""
         return self.set_name
 
-    def load(self) -> Any:
-        """Read the data.
-
-        The result has a ``name``, a ``checksum`` of its numbers, ``used`` (what was chosen in the
-        file, by name) and ``notes`` (what was left out or guessed). Files must not change while
-        they are read.
-        """
+    def load(self) -> Dataset:
+        """Read the data. Files must not change while they are read."""
         from biorrr.sims.data.files import check_stamps, file_stamp
 
         stamps = {path: file_stamp(path) for path in self.files}
@@ -67,7 +64,7 @@ class Data(Settings):
         """Files of the user's that are read."""
         return ()
 
-    def _read(self) -> Any:
+    def _read(self) -> Dataset:
         raise NotImplementedError
 
     def plain(self) -> str | dict[str, Any]:
@@ -100,47 +97,36 @@ class Data(Settings):
         given
             A value; the name of a data set; the path of a file; or a table with ``name`` or
             ``file`` and options, as :meth:`plain` makes it or as text in TOML. Nothing is read
-            here: the options tell two areas of a recording from X and Y.
+            here: a name in .nwb, ``source`` or ``target`` say that a file is a recording.
         options
             Fields of the value, in place of those ``given``. Text is read as the field's type.
         """
         if isinstance(given, Data):
-            if not isinstance(given, cls):
-                raise DataError(
-                    f"data: must be {cls.__name__} (got {given}, which is {type(given).__name__})"
-                )
             return _made(type(given), vars(given) | dict(options))
         named = {one.set_name: one for one in cls.kinds() if one.set_name}
-        files = [one for one in cls.kinds() if not one.set_name]
-        wanted = " or ".join(
-            ["a name that `biorrr data` lists"] * bool(named) + ["a file"] * bool(files)
-        )
         fields = _table(given, named) | dict(options)
         place = fields.get("name", fields.get("file"))
         if not isinstance(place, str):
-            raise SettingsError(f"data: must be {wanted}, as text or as a table (got {given!r})")
+            raise SettingsError(
+                "data: must be a name that `biorrr data` lists or a file, as text or as a table"
+                f" (got {given!r})"
+            )
         if fields.pop("name", None) in named:
             return _made(named[place], fields)
         hint = did_you_mean(place, named)
         mistyped = (
             hint and isinstance(given, str) and not Path(place).exists() and not Path(place).suffix
         )
-        if not files or "file" not in fields or mistyped:
+        if "file" not in fields or mistyped:
             raise DataError(
                 f"{place}: no such data set or file" + (hint or f"; there are {', '.join(named)}")
             )
-        return _made(max(files, key=lambda one: len(fields.keys() & types_of(one).keys())), fields)
+        files = [one for one in cls.kinds() if not one.set_name]
+        return _made(next(one for one in files if one.is_meant(fields)), fields)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Samples(Data):
-    """Data with X and Y, which every circuit can learn: :meth:`load` returns a
-    :class:`~biorrr.sims.data.Dataset`.
-    """
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileData(Settings):
+class FileData(Data):
     """Base of data in a file of the user's."""
 
     file: str = option(dataclasses.MISSING, "path of the file", metavar="FILE", kw_only=False)
@@ -154,6 +140,11 @@ class FileData(Settings):
     def name(self) -> str:
         """Path of the file."""
         return self.file
+
+    @classmethod
+    def is_meant(cls, fields: Mapping[str, Any]) -> bool:
+        """Return True if ``fields``, with the path of a file, say that it is of this kind."""
+        raise NotImplementedError
 
 
 def _table(given: Any, named: Collection[str]) -> dict[str, Any]:

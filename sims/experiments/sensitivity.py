@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from biorrr.errors import InputError
-from biorrr.sims.data import MediaMill, Samples
+from biorrr.sims.data import Data, MediaMill
 from biorrr.sims.experiments.compare import first_rows, plain_name
 from biorrr.sims.lab import (
     PERCENT,
@@ -58,9 +58,7 @@ PLACE = 'supplement E, "Numerical experiment details", RRMSE'
 class SensitivitySettings(ExperimentSettings):
     """Settings of ``biorrr sensitivity``."""
 
-    data: Samples = option(
-        "mediamill", "mediamill, for which the paper prints rates", metavar="NAME"
-    )
+    data: Data = option("mediamill", "mediamill, for which the paper prints rates", metavar="NAME")
     rows: int | None = option(
         None, "use the first so many rows of the data; all by default", at_least=2
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import SMALL_DATA, Samples
+from biorrr.sims.data import SMALL_DATA, Data
 from biorrr.sims.lab import (
     Claim,
     ExperimentSettings,
@@ -48,7 +48,7 @@ SIGNS = "positive", "negative"  # of the eigenvalues of QR at the start
 class SymmetrySettings(ExperimentSettings):
     """Settings of ``biorrr symmetry``."""
 
-    data: Samples = data_option("digits")
+    data: Data = data_option("digits")
     k: int = option(2, "pyramidal neurons, and as many interneurons", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     etas: tuple[float, ...] = option(

@@ -119,12 +119,8 @@ class Settings:
 
     @property
     def every_data(self) -> tuple[Any, ...]:
-        """Data that an experiment with these settings reads, as values that load themselves.
-
-        Where ``data`` are a recording of the user's, which need not be given, circuits learn a
-        ``task``.
-        """
-        data = getattr(self, "data", None) or getattr(self, "task", ())
+        """Data that an experiment with these settings reads, as values that load themselves."""
+        data = getattr(self, "data", ())
         return data if isinstance(data, tuple) else (data,)
 
 
@@ -133,7 +129,7 @@ class ExperimentSettings(Settings):
     """Settings of every experiment."""
 
     engine: str = option(
-        "auto", "engine that simulates the circuit", choices=("auto", "numpy", "cython", "cpp")
+        "auto", "engine that simulates the circuit", choices=("auto", "numpy", "cpp")
     )
     seed: int = option(0, "seed of the initial weights and of the order of samples", at_least=0)
     seeds: int = seeds_option(1)

@@ -13,7 +13,6 @@ from biorrr.sims.data.array_files import is_nwb, read_npz
 from biorrr.sims.data.values import DataError
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces
 from biorrr.sims.recordings.hdf5 import Array, Group
-from biorrr.sims.recordings.measured import checked_numbers
 from biorrr.sims.recordings.nwb import (
     Table,
     find_trials,
@@ -24,7 +23,7 @@ from biorrr.sims.recordings.nwb import (
     times_of,
 )
 from biorrr.sims.recordings.recording import Recording
-from biorrr.sims.words import listed
+from biorrr.sims.words import listed, printable
 
 # Where areas are written, the first that is there: IBL's map to Beryl regions, then what others
 # use.
@@ -79,7 +78,12 @@ def open_recording(
             raise DataError(f"{name}: applies to NWB files only (got {path}, which holds arrays)")
     held = read_npz(path, ("activity", "areas"), ("bin", "conditions", "counts"))
     for name in {"bin", "counts"} & held.keys():
-        held[name] = checked_numbers(file, name, held[name], 0)
+        one = held[name]
+        if one.ndim or one.dtype.kind not in "fiub" or not np.isfinite(one):
+            raise DataError(
+                f"{file}: {name} must be one finite number (got {printable(one.dtype)}, shape"
+                f" {one.shape})"
+            )
     return Recording.from_tensor(**held, name=file)  # type: ignore[arg-type]
 
 

@@ -23,7 +23,7 @@ from biorrr.sims.lab.settings import (
 )
 from biorrr.sims.lab.settings import plain as plain_value
 
-PROBLEM = ("data", "task", "k", "s", "ridge")  # settings that change the optimum
+PROBLEM = ("data", "k", "s", "ridge")  # settings that change the optimum
 MOST_POINTS = 1_000_000  # more is a slip of the pen
 KEYS = ("experiment", "seeds", "measure", "fixed", "grid", "list")
 

@@ -22,10 +22,8 @@ from biorrr.analysis import (
     IQMD,
     MSGCCA,
     SAA,
-    AdaptiveBioCCA,
     CappedMSG,
     CCALin,
-    GenOja,
     OfflineBioRRR,
     OnlineBioRRR,
     RankCV,
@@ -37,7 +35,7 @@ from biorrr.analysis import (
 from biorrr.analysis.algorithms.kernel import kernel
 
 BATCH = [OfflineBioRRR, TwoLayerANN, IQMD, CCALin, SAA]
-ONLINE = [OnlineBioRRR, TwoLayerANN, IQMD, MSGCCA, CappedMSG, GenOja, AdaptiveBioCCA]
+ONLINE = [OnlineBioRRR, TwoLayerANN, IQMD, MSGCCA, CappedMSG]
 BATCH_EXCESS, STOCHASTIC_EXCESS = 1e-3, 0.03
 
 
@@ -139,8 +137,6 @@ def test_no_algorithm_beats_the_optimum_on_its_way(algorithm, seed, s, ridge):
         CCALin(random_state=0),
         SAA(steps=20, random_state=0),
         CappedMSG(steps=400, random_state=0),
-        GenOja(steps=400, random_state=0),
-        AdaptiveBioCCA(steps=400, random_state=0),
     ]
 )
 def test_scikit_learn_conventions(estimator, check):

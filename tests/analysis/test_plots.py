@@ -22,7 +22,6 @@ from biorrr.analysis import (
 )
 from biorrr.analysis.figures.agreement import plot_agreement
 from biorrr.analysis.figures.family import plot_family
-from biorrr.analysis.figures.instructive import plot_power
 from biorrr.analysis.figures.panels.raster import plot_raster
 from biorrr.analysis.figures.panels.symmetry import plot_meeting
 from biorrr.analysis.figures.races import plot_pictures_race, plot_sensitivity
@@ -335,34 +334,6 @@ def test_raster_without_spikes_has_a_panel_for_each_neuron(rng):
     axes = plot_raster(np.arange(5), {"plateau": rng.standard_normal((5, 3))}, onsets=[0])
     assert [panel.get_ylabel() for panel in axes] == ["neuron 1", "neuron 2", "neuron 3"]
     assert axes[0].get_title(loc="left") == "each faint line: a new sample comes on"
-
-
-def test_power_of_instructive_stands_beside_false_positive_rates_with_their_exact_interval():
-    """The interval is that of Clopper and Pearson: quantiles of beta distributions."""
-    from scipy.stats import beta
-
-    results = xr.Dataset(
-        {
-            "power": (("noise", "question"), [[1.0, 0.9], [0.5, 0.2]]),
-            "error_rate": ("question", [0.05, np.nan]),
-        },
-        {"noise": [0.5, 2.0], "words": ("question", ["first", "second"])},
-        {"imaging_noise": 1.0, "experiments": 40},
-    )
-    first, second = plot_power(results)
-    handles, labels = first.get_legend_handles_labels()
-    assert labels == ["power", "false-positive rate"]
-    np.testing.assert_array_equal(handles[0].get_xydata(), [[0.5, 1.0], [2.0, 0.5]])
-    point, _, (bar,) = handles[1].lines
-    np.testing.assert_allclose(point.get_xydata(), [[1.0, 0.05]])
-    expected = beta.ppf(0.025, 2, 39), beta.ppf(0.975, 3, 38)  # of 2 in 40
-    np.testing.assert_allclose(bar.get_segments()[0], [[1.0, expected[0]], [1.0, expected[1]]])
-    assert second.get_legend_handles_labels()[1] == ["power"]
-    assert [panel.get_title(loc="left") for panel in (first, second)] == ["first", "second"]
-    assert (first.get_xlabel(), first.get_ylabel()) == (
-        "imaging noise / signal",
-        "share that says yes",
-    )
 
 
 def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):

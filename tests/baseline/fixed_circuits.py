@@ -36,7 +36,6 @@ from biorrr.models import (
     Spiking,
     TransmissionNoise,
     Variable,
-    WeightDependentPlasticity,
 )
 
 RATES = Rates(x=Rate(0.01, 900), y=Rate(0.02, 700), q=Rate(0.01, 1500))
@@ -106,9 +105,7 @@ CIRCUITS: dict[str, Callable[[], Run]] = {
     "in-sequence": microcircuit(run=IN_SEQUENCE),
     "continued": continued,
     "leaky": microcircuit(LEAKY, engine="cpp"),
-    "cell-leaky": microcircuit(cell="leaky", engine="cpp", run={"samples": 100}),
     "spiking": microcircuit(Spiking(20), LEAKY, engine="cpp", run={"samples": 100}),
-    "cell-spiking": microcircuit(cell="spiking", engine="cpp", run={"samples": 50}),
     "millivolts": microcircuit(
         cell=Millivolts(population=20, interneuron_population=10), engine="cpp", run=FEW
     ),
@@ -124,7 +121,6 @@ CIRCUITS: dict[str, Callable[[], Run]] = {
     "eligibility": microcircuit(
         LateInstruction(2), Eligibility(4.0, 0.0, 4.0), rates=SLOW, run=IN_SEQUENCE
     ),
-    "weight-dependent": microcircuit(WeightDependentPlasticity(), rates=SLOW, run=IN_SEQUENCE),
     "apical-drive": microcircuit(ApicalDrive(0.05)),
     "several": microcircuit(
         SparseConnections(0.8, 0.8), TransmissionNoise(0.1), DalesLaw(("Q", "R")), ridge=0.1

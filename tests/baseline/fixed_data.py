@@ -32,42 +32,8 @@ def two_areas() -> dict[str, Any]:
     }
 
 
-def distal_plasticity() -> dict[str, np.ndarray]:
-    """Draw y (200, 5), z (200, 2) and a (200, 2), and let Vy (201, 5, 2) follow the rule of s = 0.5
-    with noise.
-    """
-    rng = np.random.default_rng(2)
-    y, z, a = rng.standard_normal((200, 5)), rng.standard_normal((200, 2)), np.zeros((200, 2))
-    Vy = 0.3 * rng.standard_normal((201, 5, 2))
-    for t in range(200):
-        a[t] = y[t] @ Vy[t]
-        Vy[t + 1] = Vy[t] + 0.02 * (np.outer(y[t], z[t] - 0.5 * a[t]) - 0.5 * Vy[t])
-    return {"y": y, "z": z, "a": a, "Vy": Vy + 1e-4 * rng.standard_normal(Vy.shape)}
-
-
-def dendrites() -> dict[str, Any]:
-    """Draw 1200 frames of five somas and of dendrites that carry the error weighted by their
-    role."""
-    rng = np.random.default_rng(3)
-    calcium = np.apply_along_axis(
-        np.convolve, 0, rng.standard_normal((1200, 8)), np.exp(-np.arange(20) / 5), "same"
-    )
-    role, soma, error = rng.standard_normal((5, 3)), calcium[:, :5], calcium[:, 5:]
-    dendrite = soma + error @ role.T + rng.standard_normal(soma.shape)
-    return {
-        "soma": soma + rng.standard_normal(soma.shape),
-        "dendrite": dendrite,
-        "rate": 10.0,
-        "error": error,
-        "role": role,
-        "condition": np.repeat(np.arange(240) % 8, 5),
-    }
-
-
 # Commands run in a folder that has these files.
 FILES: dict[str, Callable[[], Mapping[str, Any]]] = {
     "small.npz": regression,
     "areas.npz": two_areas,
-    "distal.npz": distal_plasticity,
-    "dendrites.npz": dendrites,
 }

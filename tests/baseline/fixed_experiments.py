@@ -55,7 +55,6 @@ SMALL = "--data small.npz"
 EXPERIMENTS = {
     "learn": Experiment(f"learn {SMALL} --set epochs=4 --set s=0.5 --seeds 2 --engine numpy"),
     "learn-digits": Experiment("learn --set epochs=5 --engine cpp"),
-    "learn-leaky": Experiment(f"learn {SMALL} --set cell=leaky --set epochs=2 --engine cpp"),
     "plateau": Experiment(f"plateau {SMALL} --set epochs=12 --seeds 1 --engine cpp"),
     # Relative errors of ||Q' - R|| once it is 1e-8 of its start: nothing but rounding.
     "symmetry": Experiment(
@@ -115,14 +114,6 @@ EXPERIMENTS = {
             "excess_plain_2",
         ),
     ),
-    "distal": Experiment("distal --task small.npz --set cells=3 --seeds 1 --engine numpy"),
-    "distal-recording": Experiment("distal --data distal.npz"),
-    "distal-plan": Experiment(
-        "distal --set plan=true --set synapses=5 --set samples=4 --set weight_noise=0.002 --set"
-        " every=10 --set experiments=10"
-    ),
-    "instructive": Experiment("instructive --set quick=true --set trials=600 --engine cpp"),
-    "instructive-recording": Experiment("instructive --data dendrites.npz"),
 }
 
 

@@ -14,11 +14,6 @@ M, N, K = 6, 4, 2  # sizes of every circuit here: the C++ engine compiles one pr
 RATES = Rates(x=Rate(0.004, 900), y=Rate(0.02, 700), q=Rate(0.008, 1500), r=Rate(0.007, 1100))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def quick_cython(cython_modules):
-    """Compile Cython modules without optimising in all tests of this room."""
-
-
 @dataclass
 class Loop:
     """The paper's online algorithm with R of its own (supplement), one sample after another.

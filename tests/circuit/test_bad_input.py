@@ -41,7 +41,7 @@ def spoiled(value):
         ({"replay": 0}, "replay: must be a whole number, at least 1 (got 0)"),
         (
             {"engine": "cuda"},
-            "engine: must be one of 'auto', 'numpy', 'cython', 'cpp' (got 'cuda')",
+            "engine: must be one of 'auto', 'numpy', 'cpp' (got 'cuda')",
         ),
         ({"seed": -1}, "seed: must be a whole number, at least 0 (got -1)"),
     ],

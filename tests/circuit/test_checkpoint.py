@@ -21,7 +21,6 @@ from biorrr.models import ApicalDrive, CutInstruction, Freeze, LoopDelay, Silenc
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
 ENGINES = [
     "numpy",
-    pytest.param("cython", marks=[needs_compiler, pytest.mark.slow]),
     pytest.param("cpp", marks=needs_compiler),
 ]
 
@@ -154,7 +153,7 @@ def test_stopped_by_a_callback_stays_stopped(data, tmp_path):
 @pytest.mark.parametrize(
     ("what", "changes", "options"),
     [
-        ("engine", {"engine": "cython"}, {}),
+        ("engine", {"engine": "cpp"}, {}),
         ("circuit", {"interneurons": 3}, {}),
         ("settings or initial weights", {"s": 0.25}, {}),
         ("epochs, order or seed", {"seed": 4}, {}),
@@ -164,7 +163,7 @@ def test_stopped_by_a_callback_stays_stopped(data, tmp_path):
     ],
 )
 def test_another_run_is_refused(data, tmp_path, monkeypatch, what, changes, options):
-    if changes.get("engine") == "cython" and find_compiler() is None:
+    if changes.get("engine") == "cpp" and find_compiler() is None:
         pytest.skip("needs a C++ compiler")
     cut(tmp_path / "c.npz", 30, "numpy", data, monkeypatch, epochs=2)
     with pytest.raises(

@@ -229,15 +229,14 @@ def test_everything_at_once_is_what_a_plain_loop_computes(few, make_circuit):
         np.testing.assert_allclose(getattr(run, name), value, **EXACT, err_msg=name)
 
 
-@pytest.mark.parametrize("engine", ["cpp", pytest.param("cython", marks=pytest.mark.slow)])
-def test_engines_agree_on_everything_at_once(engine, learn, monkeypatch):
+def test_engines_agree_on_everything_at_once(learn, monkeypatch):
     """Chance included, and for C++ across segments of the run: what cells remember is handed on."""
     monkeypatch.setattr("biorrr.circuit.engines.standalone._FIRST_SEGMENT", 7)
     told = {"samples": 60, "every": 9, "rates": "auto"}
     recorded = ("z", "n", "plateau", "spikes", "interneuron_spikes")
     reference, run = (
         learn(*EVERYTHING, Leaky(hold=20, dt=4), engine=e, record=recorded, **told)
-        for e in ("numpy", engine)
+        for e in ("numpy", "cpp")
     )
     for name in (*WEIGHTS, *recorded):
         np.testing.assert_allclose(
@@ -272,59 +271,6 @@ def test_sparse_connections_and_signs_hold_to_the_end(learn):
 def test_rules_stay_local():
     everything = Microcircuit(2, departures=(*EVERYTHING, Leaky()))
     assert all(rule.local for rule in everything.locality())
-
-
-@pytest.mark.parametrize(
-    ("settings", "text"),
-    [
-        (
-            {"departures": [Leaky(), Leaky(hold=20)]},
-            r"departures: Leaky\(\.\.\.\) and Leaky\(\.\.\.\): both give the clock; leave out one",
-        ),
-        (
-            {"plateau": Sign(1)},
-            r"plateau: is not an argument of Microcircuit; use departures=\[AllOrNone",
-        ),
-        (
-            {"dynamics": Leaky()},
-            r"dynamics: is not an argument of Microcircuit; use departures=\[Leaky",
-        ),
-        (
-            {"coding": Spiking()},
-            r"coding: is not an argument of Microcircuit; use departures=\[Spiking",
-        ),
-        (
-            {"apical_gain": 0.1},
-            r"apical_gain: is not an argument of Microcircuit; use departures=\[ApicalDrive",
-        ),
-        (
-            {"connection_probability": 0.1},
-            (
-                r"connection_probability: is not an argument of Microcircuit; use"
-                r" departures=\[SparseConnections"
-            ),
-        ),
-        ({"dale": ("Q",)}, r"dale: is not an argument of Microcircuit; use departures=\[DalesLaw"),
-        (
-            {"transmission_noise": 0.1},
-            (
-                r"transmission_noise: is not an argument of Microcircuit; use"
-                r" departures=\[TransmissionNoise"
-            ),
-        ),
-        ({"delay": 1}, r"delay: is not an argument of Microcircuit; use departures=\[LoopDelay"),
-        (
-            {"ridge_by": "noise"},
-            (
-                "ridge_by: is not an argument of Microcircuit; use ridge=, which is always made by"
-                " replay"
-            ),
-        ),
-    ],
-)
-def test_errors_say_what_to_do(settings, text):
-    with pytest.raises((TypeError, ValueError), match=text):
-        Microcircuit(2, **settings)
 
 
 def test_only_what_a_circuit_has_can_be_recorded(learn):

@@ -14,12 +14,9 @@ from biorrr.models import (
     LateInstruction,
     Leaky,
     LoopDelay,
-    Rate,
-    Rates,
-    WeightDependentPlasticity,
 )
 
-ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
+ENGINES = ["numpy", "cpp"]
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 EXACT = {"rtol": 0, "atol": 1e-12}
 TRACES = Eligibility(tau_x=4.0, tau_plateau=1.5, tau_output=3.0)
@@ -189,70 +186,6 @@ def test_rules_stay_local():
     assert all(
         rule.local for rule in Microcircuit(2, departures=[TRACES, LateInstruction(3)]).locality()
     )
-    assert all(
-        rule.local for rule in Microcircuit(2, departures=[WeightDependentPlasticity()]).locality()
-    )
-
-
-def weight_dependent(engine, Vx0, X, Y, **changes):
-    """A cell whose plateau is its instruction, in ticks of 10 ms."""
-    none = Rate(0.0)
-    circuit = Microcircuit(
-        1,
-        rates=Rates(x=none, y=none, q=none),
-        Vx0=Vx0,
-        Vy0=[[1.0]],
-        Q0=[[0.0]],
-        R0=[[0.0]],
-        engine=engine,
-        departures=[WeightDependentPlasticity(**changes), Leaky(0, 0, 0, 0, hold=10, dt=10)],
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of constant columns and large means
-        return circuit.run(X, Y, order="sequential", record=("overlap",), every=1, progress=False)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_weight_dependence_is_milsteins(engine):
-    rng = np.random.default_rng(0)
-    X, Y = rng.uniform(0, 1, (150, 3)), (rng.uniform(size=(150, 1)) < 0.2).astype(float)
-    w, e, P = np.array([0.1, 0.9, 1.6]), np.zeros(3), 0.0
-    start = w.copy()
-
-    def q(x, slope, threshold):
-        low, high, at = (1 / (1 + np.exp(-slope * (v - threshold))) for v in (0, 1, x))
-        return (at - low) / (high - low)
-
-    for x, (y,) in zip(X, Y, strict=True):
-        e += step(1.66, 0.01) * (x - e)
-        P += step(0.44, 0.01) * (y - P)
-        overlap = np.clip(e * P / (0.6 * 0.3), 0, 1)
-        growth, decline = 1.1 * q(overlap, 4.40, 0.415), 0.424 * q(overlap, 20.04, 0.026)
-        w = np.clip(w + 0.01 * ((2.0 - w) * growth - w * decline), 0, 2.0)
-    run = weight_dependent(engine, start[:, None], X, Y, w_max=2.0, peak_x=0.6, peak_plateau=0.3)
-    np.testing.assert_allclose(run.Vx[:, 0], w, **EXACT)
-    np.testing.assert_allclose(run.data["overlap"].values[-1, :, 0], overlap, **EXACT)
-
-
-def test_strong_weights_shrink_where_weak_ones_grow():
-    """The same input before the same plateau, once for each initial weight; at small overlap all
-    but zero shrink.
-    """
-    start = np.linspace(0, 1, 6)
-    X, Y = np.zeros((600, 6)), np.zeros((600, 1))
-    X[:50], Y[60:90] = 1.0, 1.0
-    change = weight_dependent(
-        "numpy", start[:, None], X, Y, peak_x=step(1.66, 0.5), peak_plateau=step(0.44, 0.3)
-    )
-    grown = change.Vx[:, 0] - start
-    assert grown[0] > 0.1
-    assert grown[-1] < -0.1
-    assert (np.diff(grown) < 0).all()
-    Y = np.roll(Y, 300, axis=0)
-    far = weight_dependent(
-        "numpy", start[:, None], X, Y, peak_x=step(1.66, 0.5), peak_plateau=step(0.44, 0.3)
-    )
-    assert (far.Vx[2:, 0] < start[2:]).all()
 
 
 @pytest.mark.parametrize(
@@ -266,10 +199,6 @@ def test_strong_weights_shrink_where_weak_ones_grow():
         (
             lambda: LoopDelay(1, ticks=2),
             r"LoopDelay: must be a delay in samples or in ticks, not both \(got 1 and 2\)",
-        ),
-        (
-            lambda: WeightDependentPlasticity(w_max=0),
-            "WeightDependentPlasticity.w_max: must be finite and positive",
         ),
     ],
 )

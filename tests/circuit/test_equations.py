@@ -6,8 +6,7 @@ import pytest
 
 from biorrr.circuit.stimulus.presentation import Presentation
 
-# A whole circuit takes Cython half a minute to compile; test_circuit.py has a small one.
-ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
+ENGINES = ["numpy", "cpp"]
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 TRACES = ("x", "y", "z", "a", "n", "inhibition", "plateau")
 EXACT = {"rtol": 0, "atol": 1e-12}

@@ -127,11 +127,7 @@ def loop(X, Y, k, s, rule):
             pytest.param(k, s, "paper", engine, marks=pytest.mark.slow)
             for k in (1, 2, 3)
             for s in (0.0, 0.5, 1.0)
-            for engine in ("numpy", "cpp", "cython")
-        ),
-        *(
-            pytest.param(2, 0.3, rule, "cython", marks=pytest.mark.slow)
-            for rule in ("oja", "saturating")
+            for engine in ("numpy", "cpp")
         ),
     ],
 )

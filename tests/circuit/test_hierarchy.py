@@ -160,7 +160,7 @@ def learn(hierarchy, data, **options):
     )
 
 
-ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
+ENGINES = ["numpy", "cpp"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -11,7 +11,7 @@ from biorrr.models import CutInstruction, HomeostaticScaling
 SCALING = (HomeostaticScaling(),)
 
 
-@pytest.mark.parametrize("engine", ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
 def test_the_rule_is_what_a_plain_loop_computes(engine, data, make_circuit, make_loop):
     """With a ridge by replay, in which the scaling has no growth of its own."""
     X, Y = data[0][:300], data[1][:300]

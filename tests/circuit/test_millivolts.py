@@ -12,7 +12,6 @@ from scipy.integrate import solve_ivp
 from biorrr.analysis import excess
 from biorrr.circuit import Diverged, Microcircuit, Run
 from biorrr.models import (
-    RUNGS,
     BurstingCells,
     Leaky,
     LoopDelay,
@@ -28,7 +27,7 @@ from biorrr.sims.data import load
 QUIET = with_values(BurstingCells(), sigma_s=0.0, sigma_d=0.0)
 SMALL = Millivolts(population=4, interneuron_population=3, hold=30.0, latency=10.0)
 RATES = Rates(x=Rate(0.004, 900), y=Rate(0.02, 700), q=Rate(0.008, 1500), r=Rate(0.007, 1100))
-ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
+ENGINES = ["numpy", "cpp"]
 
 
 # -- the cell --------------------------------------------------------------------------------------
@@ -420,7 +419,7 @@ def test_currents_of_the_wrong_dimension_are_refused(current_clamp):
 
 @pytest.mark.slow
 def test_noise_falls_with_the_number_of_cells():
-    """Towards the rung below: over noise of different seeds, the variance of what is read goes as
+    """Large populations: over noise of different seeds, the variance of what is read goes as
     one over cells.
     """
     X, Y = small_data()
@@ -475,16 +474,13 @@ def test_digits_are_learned_and_without_calcium_they_are_not():
     assert left["no calcium"] > 2 * left["whole"]
 
 
-# -- the ladder ------------------------------------------------------------------------------------
+# -- the argument ----------------------------------------------------------------------------------
 
 
-def test_one_argument_climbs_the_ladder():
+def test_cells_are_those_of_the_departure():
     assert Microcircuit(cell="algebraic").parts == Microcircuit().parts
-    assert Microcircuit(cell="leaky").parts == Microcircuit(departures=[Leaky()]).parts
-    assert Microcircuit(cell="spiking").parts == Microcircuit(departures=[Leaky(), Spiking()]).parts
-    assert Microcircuit(cell="millivolts").parts == Microcircuit(departures=[Millivolts()]).parts
-    assert all(rung.adds for rung in RUNGS.values())
-    assert [name for name, rung in RUNGS.items() if not rung.limit] == ["algebraic"]
+    for cell in ("millivolts", Millivolts()):
+        assert Microcircuit(cell=cell).parts == Microcircuit(departures=[Millivolts()]).parts
 
 
 @pytest.mark.parametrize(
@@ -492,13 +488,13 @@ def test_one_argument_climbs_the_ladder():
     [
         (
             {"cell": "milivolts"},
-            "cell: must be one of 'algebraic', 'leaky', 'spiking', 'millivolts'",
+            "cell: must be one of 'algebraic', 'millivolts'",
         ),
         (
-            {"cell": "leaky", "departures": [Leaky(hold=400)]},
+            {"cell": "millivolts", "departures": [Leaky(hold=400)]},
             (
-                r"departures: Leaky\(\.\.\.\) and Leaky\(\.\.\.\): both give the clock; leave out"
-                r" one of them"
+                r"departures: Millivolts\(\.\.\.\) and Leaky\(\.\.\.\): both give the clock; leave"
+                r" out one of them"
             ),
         ),
         (

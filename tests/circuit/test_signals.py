@@ -6,7 +6,7 @@ import pytest
 from biorrr.circuit import Circuit, Microcircuit, TimeSeries
 from biorrr.models import Leaky, Population, SensoryInput, Variable
 
-ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
+ENGINES = ["numpy", "cpp"]
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 EXACT = {"rtol": 0, "atol": 1e-12}
 QUICK = {"progress": False, "record": ()}

@@ -7,8 +7,7 @@ import pytest
 
 from biorrr.models import Rate, Rates
 
-# A whole circuit takes Cython half a minute to compile; test_circuit.py has a small one.
-ENGINES = ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)]
+ENGINES = ["numpy", "cpp"]
 CONSTANT = Rates(x=Rate(0.003), y=Rate(0.01), q=Rate(0.02))
 DECAYING = Rates(x=Rate(0.003, 500), y=Rate(0.02, 500), q=Rate(0.03, 300))
 
@@ -49,7 +48,7 @@ def test_replay_counts_for_nothing(engine, data, make_circuit):
     assert_follows(run, product(DECAYING.q, run.data["seen"].values))
 
 
-@pytest.mark.parametrize("engine", ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
 def test_fitted_rates(engine, data, make_circuit):
     """With rates="auto" the run says how much must be left: exp(log_retained)."""
     X, Y = data

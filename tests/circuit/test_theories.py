@@ -158,7 +158,7 @@ LOOPS = {
 }
 
 
-@pytest.mark.parametrize("engine", ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
 @pytest.mark.parametrize("name", THEORIES)
 def test_it_equals_a_plain_loop_of_its_equations(name, engine, data):
     theory = theory_called(name)

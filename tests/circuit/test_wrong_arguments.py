@@ -50,7 +50,6 @@ from biorrr.models import (
     SwapData,
     TransmissionNoise,
     Variable,
-    WeightDependentPlasticity,
 )
 
 DRAWS = np.random.default_rng(5)
@@ -238,10 +237,6 @@ CALLS = {
     "SparseConnections": departure(SparseConnections, proximal=0.5, distal=0.5),
     "Spiking": departure(Spiking, population=5, baseline=4.0, filter=20.0),
     "TransmissionNoise": departure(TransmissionNoise, sigma=0.1),
-    "WeightDependentPlasticity": (
-        lambda **given: run([WeightDependentPlasticity(**given)]),
-        arguments(WeightDependentPlasticity),
-    ),
 }
 
 

@@ -14,7 +14,6 @@ from biorrr.models import (
     Departure,
     Eligibility,
     HomeostaticScaling,
-    InAreas,
     LateInstruction,
     Leaky,
     LoopDelay,
@@ -27,7 +26,6 @@ from biorrr.models import (
     SparseConnections,
     Spiking,
     TransmissionNoise,
-    WeightDependentPlasticity,
 )
 from biorrr.models.departure import DoesNotFit
 
@@ -55,8 +53,8 @@ def _areas(*own: Departure) -> Make:
 
 CIRCUITS: dict[str, Make] = {
     "microcircuit": _microcircuit(),
-    'cell="leaky"': _microcircuit(MEMBRANES),
-    'cell="spiking"': _microcircuit(MEMBRANES, Spiking(10)),
+    "leaky": _microcircuit(MEMBRANES),
+    "leaky, spiking": _microcircuit(MEMBRANES, Spiking(10)),
     'cell="millivolts"': _microcircuit(CELLS),
     "feedback=, settled": _microcircuit(SETTLED, feedback=0.5),
     "feedback=, leaky": _microcircuit(MEMBRANES, feedback=0.5),
@@ -81,8 +79,6 @@ DEPARTURES: dict[str, Departure] = {
     "ApicalDrive": ApicalDrive(0.1),
     "Eligibility": Eligibility(1.5, 0.8, 1.2),
     "HomeostaticScaling": HomeostaticScaling(),
-    "WeightDependentPlasticity": WeightDependentPlasticity(),
-    "WeightDependentPlasticity in area 1": InAreas(WeightDependentPlasticity(), (1,)),
 }
 
 

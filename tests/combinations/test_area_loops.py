@@ -199,19 +199,6 @@ class Loop:
         }
         if self.is_("HomeostaticScaling"):
             asked["W"] = asked["W"] + eta["q"] * (1 - area.z**2) * area.W
-        if self.departure.startswith("WeightDependent") and area is self.areas[0]:
-            area.trace_pre = self.traced(area.trace_pre, below, 1.66, closing)
-            area.trace_plateau = self.traced(area.trace_plateau, plateau, 0.44, closing)
-            overlap = np.clip(np.outer(area.trace_pre, area.trace_plateau), 0, 1)
-
-            def gain(k, threshold, slope):
-                low, high = (1 / (1 + np.exp(-slope * (v - threshold))) for v in (0, 1))
-                return k * (1 / (1 + np.exp(-slope * (overlap - threshold))) - low) / (high - low)
-
-            time = 0.002 * self.ticks if self.leaky else 1.0
-            asked["W"] = time * (
-                (1 - area.W) * gain(1.1, 0.415, 4.40) - area.W * gain(0.424, 0.026, 20.04)
-            )
         for name, change in asked.items():
             if self.leaky:
                 area.pending[name] = (area.pending[name] if tick else 0.0) + change / self.ticks
@@ -224,8 +211,6 @@ class Loop:
             if self.is_("SparseConnections") and name in area.exists:
                 change = change * area.exists[name]
             setattr(area, name, getattr(area, name) + change)
-        if self.departure.startswith("WeightDependent") and i == 0:
-            area.W = np.clip(area.W, 0, 1)
         if self.is_("DalesLaw"):
             sign_W = self.polarity[0][:, None] if i == 0 else 1
             sign_A = self.polarity[1][:, None] if i == len(self.areas) - 1 else 1

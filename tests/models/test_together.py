@@ -3,6 +3,7 @@ final list.
 """
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,7 @@ from biorrr.models import (
     Leaky,
     LoopDelay,
     Millivolts,
+    ProximalSynapses,
     Rate,
     Rates,
     Rectified,
@@ -27,10 +29,11 @@ from biorrr.models import (
     SparseConnections,
     Spiking,
     TransmissionNoise,
-    WeightDependentPlasticity,
 )
 
 RATES = Rates(Rate(0.01), Rate(0.01), Rate(0.01))
+BOUNDED = replace(ProximalSynapses(), change="eta_x * x_pre * (1 - w)", bound="clip(w, 0, 1)")
+UNRELATED = replace(ProximalSynapses(), change="-eta_x * w")
 PLATEAUS = [AllOrNone(1.0), Sign(1.0), Rectified(0.1)]
 
 
@@ -86,13 +89,6 @@ def alone(departures, **settings):
         ),
         (lambda: Hierarchy((2, 2), departures=[Spiking()]), "spikes are drawn anew in every tick"),
         (
-            lambda: Hierarchy((2, 2), departures=[WeightDependentPlasticity()]),
-            (
-                "this rule is for sensory inputs; in a hierarchy, give"
-                " InAreas(WeightDependentPlasticity(...), (1,))"
-            ),
-        ),
-        (
             lambda: Hierarchy((2, 2), departures=[InAreas(Rectified(), (3,))]),
             "there is no area 3; there are 1, 2",
         ),
@@ -101,9 +97,9 @@ def alone(departures, **settings):
             "there is no area 1; there are none in this circuit",
         ),
         (lambda: InAreas(Leaky(), (1,)), "all areas have one clock"),
-        (lambda: alone([DalesLaw("Vx"), WeightDependentPlasticity()]), "have a bound already"),
+        (lambda: alone([DalesLaw("Vx")], pathways=[BOUNDED]), "have a bound already"),
         (
-            lambda: alone([Eligibility(1.0), WeightDependentPlasticity()]),
+            lambda: alone([Eligibility(1.0)], pathways=[UNRELATED]),
             "the rule of proximal does not read x_pre",
         ),
     ],
@@ -115,11 +111,10 @@ def test_what_does_not_go_together_is_refused_for_a_reason(make, reason):
 
 
 def test_the_order_of_departures_does_not_matter():
-    some = [Leaky(), SparseConnections(0.5, 0.5), WeightDependentPlasticity(), Spiking()]
-    parts = alone(some).parts
-    other = alone([some[1], some[2], some[3], some[0]]).parts
+    some = [Leaky(), SparseConnections(0.5, 0.5), Eligibility(1.0), Spiking()]
+    parts = alone(some, pathways=[BOUNDED]).parts
+    other = alone([some[1], some[2], some[3], some[0]], pathways=[BOUNDED]).parts
     assert parts == other
-    assert parts.departures[0] == some[2]
     assert parts.departures[-1] == some[0]
     assert "connected *" in parts["proximal"].change  # also where the rule itself has been replaced
 

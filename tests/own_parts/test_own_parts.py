@@ -8,10 +8,12 @@ import inspect
 import math
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +22,6 @@ import pytest
 from biorrr.circuit import Microcircuit
 from biorrr.models import Rate, Rates, Stream, poisson_draw
 
-pytestmark = pytest.mark.usefixtures("cython_modules")
 HERE = Path(__file__).parent
 EXACT = {"rtol": 0, "atol": 1e-12}
 RATES = Rates(x=Rate(0.01, 900), y=Rate(0.02, 700), q=Rate(0.01, 1500), r=Rate(0.009, 1100))
@@ -175,7 +176,7 @@ def loop(name, data):
     }
 
 
-@pytest.mark.parametrize("engine", ["numpy", "cpp", pytest.param("cython", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_part_of_one_s_own_equals_a_plain_loop(name, engine, own, data):
     matrices, traces = loop(name, data)
@@ -185,6 +186,34 @@ def test_a_part_of_one_s_own_equals_a_plain_loop(name, engine, own, data):
             np.testing.assert_allclose(run.weights[matrix], expected, **EXACT, err_msg=matrix)
     for trace in recorded(name):
         np.testing.assert_allclose(run.data[trace], traces[trace], **EXACT, err_msg=trace)
+
+
+@pytest.mark.filterwarnings("ignore:.*mean is large")
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_the_weight_dependent_rule_of_the_page_equals_a_plain_loop(engine, data):
+    """The block of docs/parts.md, with inputs and instruction that are not negative."""
+    page = (HERE.parents[1] / "docs" / "parts.md").read_text()
+    (block,) = re.findall(r"```python\n([^`]*?^weight_dependent = .*?)```", page, re.M | re.S)
+    shown = {}
+    exec(block, shown)
+    circuit = replace(shown["weight_dependent"], **settings(engine) | {"interneurons": None})
+    X, Y = (np.abs(views) for views in data)
+    start = {name: np.abs(matrix) for name, matrix in weights().items()}
+    weak = 0.1 * np.eye(2)  # inhibition, so that plateaus are positive
+    circuit = replace(circuit, Vx0=start["Vx"], Vy0=start["Vy"], Q0=weak, R0=weak)
+    run = circuit.run(X, Y, order="sequential", every=1, record=("plateau",), progress=False)
+    assert run.data["plateau"].sizes["time"] == 10
+    w, e, p = np.clip(start["Vx"], 0, 1), np.zeros(5), np.zeros(2)
+    for t, (x, plateaus) in enumerate(zip(X, run.data["plateau"].values, strict=True)):
+        change = 0.0
+        for plateau in plateaus:
+            e = e + (1 - math.exp(-0.01 / 1.66)) * (x - e)
+            p = p + (1 - math.exp(-0.01 / 0.44)) * (plateau - p)
+            overlap = np.clip(np.outer(e, p), 0, 1)
+            change = change + RATES.x(t) * overlap * (overlap * (1 - w) - 0.1 * w) / len(plateaus)
+        w = np.clip(w + change, 0, 1)
+    assert np.abs(w - start["Vx"]).max() > 1e-3
+    np.testing.assert_allclose(run.Vx, w, **EXACT)
 
 
 @pytest.mark.parametrize("name", NAMES)

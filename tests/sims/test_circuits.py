@@ -127,13 +127,7 @@ NEEDS_DATA = pytest.mark.skipif(
 SMALL = {name: QUICK for name in experiment_names()} | {
     "communication": ("--ranks", 1, "--folds", 2),
     "images": ("--data", "mnist", "--steps", 10),
-    "instructive": (*QUICK, "-k", 4),
 }
-for name in (
-    "distal",
-    "instructive",
-):  # their data are recordings, and what circuits learn is their task
-    SMALL[name] = tuple("--task" if one == "--data" else one for one in SMALL[name])
 # One simulates no circuit, one is made of the rest, and one compares circuits of its own.
 del SMALL["sensitivity"], SMALL["paper"], SMALL["theories"]
 
@@ -143,11 +137,7 @@ del SMALL["sensitivity"], SMALL["paper"], SMALL["theories"]
     [
         pytest.param(
             name,
-            marks=(
-                NEEDS_DATA
-                if not {"--data", "--task"} & set(SMALL[name]) or name == "images"
-                else ()
-            ),
+            marks=(NEEDS_DATA if "--data" not in SMALL[name] or name == "images" else ()),
         )
         for name in SMALL
     ],

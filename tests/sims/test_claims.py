@@ -9,8 +9,8 @@ import pytest
 
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.compare import CompareSettings
-from biorrr.sims.lab.experiment import carry_out
 from biorrr.sims.lab.claims import Claim, median_interval, print_claims
+from biorrr.sims.lab.experiment import carry_out
 from biorrr.sims.lab.run_folder import RunFolder
 
 

@@ -12,8 +12,8 @@ from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
 from biorrr.sims.data import DataError
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.run_folder import settle
 from biorrr.sims.lab.inventory import Inventory
+from biorrr.sims.lab.run_folder import settle
 from biorrr.sims.lab.settings import config_text, plain
 
 CHECKPOINTS = "unfinished/checkpoints"

@@ -12,9 +12,9 @@ import pytest
 
 from biorrr.files import whole_file
 from biorrr.sims.lab import folder
-from biorrr.sims.lab.run_folder import FolderError, InterruptedRunError, ResumedFolder, RunFolder
-from biorrr.sims.lab.inventory import Entry, Inventory
 from biorrr.sims.lab.findings import Quantity
+from biorrr.sims.lab.inventory import Entry, Inventory
+from biorrr.sims.lab.run_folder import FolderError, InterruptedRunError, ResumedFolder, RunFolder
 
 
 def test_default_folder_is_named_after_experiment_and_time(tmp_path, monkeypatch):

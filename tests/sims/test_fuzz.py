@@ -22,7 +22,7 @@ from biorrr.circuit.simulation import checkpoint
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.errors import InputError
 from biorrr.sims import main
-from biorrr.sims.data import DataError, Dendrites, Plasticity, load
+from biorrr.sims.data import DataError, load
 from biorrr.sims.lab.inventory import Entry, Inventory
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
@@ -44,8 +44,6 @@ def no_simulation(monkeypatch):
     for name in (
         "learn.learn_from",
         "wiring.learn_from",
-        "distal.pair",
-        "distal.own_experiments.simulate_design",
     ):
         monkeypatch.setattr(f"biorrr.sims.experiments.{name}", refuse)
 
@@ -223,76 +221,6 @@ def test_data_files(suffix, content, tmp_path):
     )
     assert code in (1, 2)
     assert str(tmp_path) in err or "would simulate" in err
-
-
-FLUORESCENCE = np.random.default_rng(0).integers(-9, 9, (2, 200, 2)).cumsum(axis=1).astype(np.int16)
-DENDRITES = npz(soma=FLUORESCENCE[0], dendrite=FLUORESCENCE[1], rate=np.array(10.0))
-
-
-@fuzz
-@given(
-    suffix=st.sampled_from([".npz", ".nc", ".nwb", ".txt", ""]),
-    content=st.one_of(st.binary(max_size=300), mutated(DENDRITES)),
-)
-def test_recordings_of_dendrites(suffix, content, tmp_path):
-    path = tmp_path / f"mine{suffix}"
-    path.write_bytes(content)
-    with contextlib.suppress(DataError):
-        assert np.isfinite(Dendrites(str(path)).load().recording.soma).all()
-    code, err = biorrr(
-        "instructive", "--data", str(path), "--out", str(tmp_path / "out"), "--force"
-    )
-    assert code == 0 or str(path) in err
-
-
-def plastic():
-    """A recording of distal plasticity as a file's content."""
-    rng = np.random.default_rng(0)
-    return npz(**{name: rng.random((5, 2)) for name in ("y", "z", "a")}, Vy=rng.random((6, 2, 2)))
-
-
-@fuzz
-@given(data=st.data(), suffix=st.sampled_from([".npz", ".nwb", ""]))
-def test_recordings_of_distal_plasticity(data, suffix, tmp_path):
-    path = tmp_path / f"y{suffix}"
-    path.write_bytes(data.draw(st.one_of(mutated(plastic()), st.binary(max_size=100))))
-    code, err = biorrr("distal", "--data", str(path))
-    refused = contextlib.nullcontext() if code == 0 else pytest.raises(DataError)
-    with refused:
-        Plasticity(str(path)).load()
-    assert code == 0 or err.startswith(f"biorrr: {path}: ")
-
-
-DISTAL = [
-    "--plan",
-    "--data",
-    "--calcium",
-    "--known-noise",
-    "--synapses",
-    "--samples",
-    "--noise",
-    "--every",
-    "--neurons",
-    "--experiments",
-    "--cells",
-    "--pairings",
-    "-s",
-    "-k",
-    "--set",
-    "plan=1",
-    "y.csv,z.csv",
-    "0",
-    "1",
-    "-1",
-    "1e9",
-    "nan",
-]
-
-
-@fuzz
-@given(rest=st.lists(st.one_of(words, st.sampled_from(DISTAL)), max_size=5))
-def test_command_lines_of_distal(rest):
-    biorrr("distal", *rest)
 
 
 @fuzz

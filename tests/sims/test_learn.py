@@ -18,8 +18,8 @@ from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Rate, Rates
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.lab.run_folder import RunFolder
 from biorrr.sims.lab.inventory import Inventory
+from biorrr.sims.lab.run_folder import RunFolder
 
 DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]
@@ -170,7 +170,7 @@ def test_own_file_and_figure_format(tmp_path, capsys):
         (
             ["--engine", "cp"],
             2,
-            "engine: must be one of auto, numpy, cython, cpp (got 'cp'); did you mean 'cpp'?",
+            "engine: must be one of auto, numpy, cpp (got 'cp'); did you mean 'cpp'?",
         ),
         (
             ["--seed", "-1"],

@@ -11,9 +11,9 @@ import pytest
 
 from biorrr.sims import main
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.safe_files import FolderError
-from biorrr.sims.lab.run_folder import RunFolder
 from biorrr.sims.lab.inventory import FIGURE, Entry, Inventory
+from biorrr.sims.lab.run_folder import RunFolder
+from biorrr.sims.lab.safe_files import FolderError
 from biorrr.sims.page.document import gather_figures, shown
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep

@@ -185,14 +185,6 @@ EXPERIMENTS = [
         id="hierarchy",
         marks=SLOW,
     ),
-    pytest.param("distal", ("--seeds", 2, "--cells", 2, "-s", 0.5), 6, id="distal", marks=SLOW),
-    pytest.param(
-        "instructive",
-        ("-k", 4, "--trials", 300, "--experiments", 60),
-        3,
-        id="instructive",
-        marks=SLOW,
-    ),
     pytest.param(
         "theories",
         ("--samples", 20_000, "--seeds", 2, "--theories", "Bio-RRR"),
@@ -220,10 +212,7 @@ def test_every_experiment_survives_kill_9(
     left behind.
     """
     if command not in ("communication", "images", "sensitivity"):
-        learned = (
-            "--task" if command in ("distal", "instructive") else "--data"
-        )  # their data are recordings
-        options = (learned, own_data, *options)
+        options = ("--data", own_data, *options)
     options = (*options, "--engine", "cpp", "--checkpoint", 0.02)
     straight, folder = tmp_path / "straight", tmp_path / "killed"
     code, _, err = run_biorrr(command, *options, "--out", straight)

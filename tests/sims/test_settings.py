@@ -176,30 +176,16 @@ BOUNDS = {
     (
         2,
         inf,
-    ): (
-        "bins experiments folds rows source_units stimuli target_units trials"
-    ),  # one has no variance, no rest
+    ): ("bins folds rows source_units target_units trials"),  # one has no variance, no rest
     (0, 1): "s",
-    (0, 0.9): "activity_noise known_noise weight_noise",  # at 1 noise alone is seen
     (1e-6, inf): "gains",
     (1e-5, 0.5): "etas",
     (0.0001, inf): "bin",  # seconds
     (0.1, inf): "trace",
-    (0.1, 10_000): "calcium",
     (0.05, 3): "tau_plateau tau_x",  # seconds
     (0, 50): "delays",
-    (0, 60): "decay",  # seconds
-    (0, 2): "transmission_noise",
-    (2, 20): "cells",
-    (1, 10): "neurons",
-    (1, 100): "every",
-    (1, 1000): "synapses",
-    (1, 10_000): "pairings",
 }
 OWN_BOUNDS = {
-    ("instructive", "k"): (4, inf),  # for a second canonical correlation
-    ("instructive", "trials"): (200, inf),
-    ("distal", "samples"): (1, 5000),
     ("hierarchy", "samples"): (1000, inf),
     ("timing", "samples"): (1000, inf),
 }

@@ -78,8 +78,8 @@ def test_list_and_chosen_seeds():
         (
             {"experiment": "os", "grid": {"k": [1]}},
             (
-                "must be one of communication, compare, distal, family, hierarchy, images,"
-                " instructive, learn, plateau, robustness, sensitivity, symmetry, theories, timing"
+                "must be one of communication, compare, family, hierarchy, images,"
+                " learn, plateau, robustness, sensitivity, symmetry, theories, timing"
                 " (got 'os')"
             ),
         ),

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from functools import partial
 
-from biorrr.sims.data import Planted, Samples
+from biorrr.sims.data import Data, Planted
 from biorrr.sims.data.published import V1V2
 from biorrr.sims.lab import (
     ExperimentSettings,
@@ -36,7 +36,7 @@ LEARNED_SAMPLES = 90_000  # seen by each circuit unless epochs are set
 class CommunicationSettings(ExperimentSettings):
     """Settings of ``biorrr communication``."""
 
-    data: Samples = data_option(V1V2())
+    data: Data = data_option(V1V2())
     residual: str = option(
         "condition",
         "take residuals around the condition's mean in each time bin, or none",

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from biorrr.errors import InputError
-from biorrr.sims.data import Samples, Synthetic
+from biorrr.sims.data import Data, Synthetic
 from biorrr.sims.data.published import MediaMill
 from biorrr.sims.experiments.compare.claims import check_claims
 from biorrr.sims.lab import (
@@ -64,13 +64,11 @@ class CompareSettings(ExperimentSettings):
     setting: str = option(
         "online", "one sample at a time, or the whole data at once", choices=("online", "offline")
     )
-    data: Samples = data_option("mediamill")
+    data: Data = data_option("mediamill")
     rows: int | None = option(
         None, "use the first so many rows of the data; all by default", at_least=2
     )
-    all: bool = option(
-        False, "race everything: RRMSE and CCA, online and offline, with two younger algorithms"
-    )
+    all: bool = option(False, "race everything: RRMSE and CCA, online and offline")
     k: tuple[int, ...] = option((1, 2, 4), "ranks", short="k", at_least=1)
     seeds: int = seeds_option(5)
     steps: int | None = option(
@@ -216,9 +214,6 @@ def line_up(track: Track, heat: Heat, settings: CompareSettings) -> Iterator[Lap
         runners["ANN"] = analysis.TwoLayerANN, {"online": online} | exact, steps, ann
     else:
         runners |= {"MSG-CCA": (analysis.CappedMSG, {}, dear, none)} if online else {}
-        if online and settings.all:  # younger than the paper, whose sentences do not name them
-            runners["Gen-Oja"] = analysis.GenOja, {}, steps, none
-            runners["adaptive Bio-CCA"] = analysis.AdaptiveBioCCA, {}, steps, none
         runners |= {
             "CCALin": (analysis.CCALin, exact, few, none),
             "SAA": (analysis.SAA, exact, few, none),

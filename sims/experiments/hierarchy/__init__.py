@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import SMALL_DATA, Samples
+from biorrr.sims.data import SMALL_DATA, Data
 from biorrr.sims.experiments.hierarchy.scores import (
     SHOWN,
     learning_courses,
@@ -47,7 +47,7 @@ SNAPSHOTS = 40
 class HierarchySettings(ExperimentSettings):
     """Settings of ``biorrr hierarchy``."""
 
-    data: Samples = data_option("digits")
+    data: Data = data_option("digits")
     areas: tuple[int, ...] = option(
         (4, 2),
         "cells of each area, from that nearest to x up to that nearest to y; repeated for each"

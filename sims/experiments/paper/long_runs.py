@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.data import Samples
+from biorrr.sims.data import Data
 from biorrr.sims.experiments.compare import first_rows, printed_rates
 from biorrr.sims.experiments.plateau.agreement import WHITE, WHITE_PLACE, WHITENING
 from biorrr.sims.lab import (
@@ -41,7 +41,7 @@ SATURATION = 'supplement C, "Saturation of the Bio-RRR inequality constraint"'
 class ConvergenceSettings(ExperimentSettings):
     """Problems that are solved."""
 
-    data: Samples = option("mediamill", "name of a data set")
+    data: Data = option("mediamill", "name of a data set")
     rows: int | None = option(
         None, "use the first so many rows of the data; all by default", at_least=2
     )

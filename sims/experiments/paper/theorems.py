@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.data import Samples
+from biorrr.sims.data import Data
 from biorrr.sims.experiments.plateau.agreement import PLACE as INTERPRETATION
 from biorrr.sims.lab import (
     Claim,
@@ -34,7 +34,7 @@ NEURAL_CIRCUIT = 'Sec. 5.1, "Neural circuit"'
 class AlgebraSettings(ExperimentSettings):
     """Problem on which the algebra is checked."""
 
-    data: Samples = option("digits", "name of a data set")
+    data: Data = option("digits", "name of a data set")
     k: int = option(2, "rank", at_least=1)
     ridge: float | None = option(
         None, "added to Cxx and Cyy on the diagonal; 0.1 trace(Cxx)/m by default", at_least=0

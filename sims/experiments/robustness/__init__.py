@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import SMALL_DATA, Samples
+from biorrr.sims.data import SMALL_DATA, Data
 from biorrr.sims.experiments.robustness.ranges import (
     DEPARTURES,
     LESIONS,
@@ -52,7 +52,7 @@ SAMPLES = {"algebraic": 60_000, "millivolts": 20_000}
 class RobustnessSettings(ExperimentSettings):
     """Settings of ``biorrr robustness``."""
 
-    data: tuple[Samples, ...] = data_option(("digits", "v1v2"))
+    data: tuple[Data, ...] = data_option(("digits", "v1v2"))
     departures: tuple[str, ...] = option(
         ("all",),
         f"which to try, of {', '.join((*DEPARTURES, *MILLIVOLT_DEPARTURES))}; may be repeated",

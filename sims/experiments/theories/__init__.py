@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from biorrr.sims.data import SMALL_DATA, Samples
+from biorrr.sims.data import SMALL_DATA, Data
 from biorrr.sims.experiments.theories.contests import compete, every_theory, scaled
 from biorrr.sims.experiments.theories.verdicts import judge, key_of, measured
 from biorrr.sims.lab import (
@@ -37,7 +37,7 @@ NAMES = tuple(theory.name for theory in every_theory(1))
 class TheoriesSettings(ExperimentSettings):
     """Settings of ``biorrr theories``."""
 
-    data: tuple[Samples, ...] = data_option(("digits", "v1v2", "synthetic"))
+    data: tuple[Data, ...] = data_option(("digits", "v1v2", "synthetic"))
     theories: tuple[str, ...] = option(
         ("all",), "which to try; may be repeated", choices=("all", *NAMES)
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from biorrr.sims.data import Samples, Synthetic
+from biorrr.sims.data import Data, Synthetic
 from biorrr.sims.experiments.timing.late_instruction import (
     late_learners,
     late_quantities,
@@ -45,9 +45,7 @@ QUICK_SAMPLES = 20_000
 class TimingSettings(ExperimentSettings):
     """Settings of ``biorrr timing``."""
 
-    data: Samples = data_option(
-        Synthetic(samples=20_000, m=10, n=8), "data of the second experiment"
-    )
+    data: Data = data_option(Synthetic(samples=20_000, m=10, n=8), "data of the second experiment")
     tau_x: float = option(
         1.31, "time constant of the trace of the input (s)", at_least=0.05, at_most=3
     )

@@ -11,10 +11,7 @@ from biorrr.sims.data import (
     Arrays,
     Data,
     DataError,
-    Dendrites,
     Pair,
-    Plasticity,
-    Samples,
     Synthetic,
     load,
 )
@@ -45,8 +42,8 @@ def test_a_config_gives_the_value_back(value):
     cls = find_experiment("learn").settings
     table = tomllib.loads(config_text(cls(data=value), {}))
     assert cls(data=table["data"]).data == value
-    assert Samples.made_from(value.plain()) == value
-    assert hash(Samples.made_from(value.plain())) == hash(value)
+    assert Data.made_from(value.plain()) == value
+    assert hash(Data.made_from(value.plain())) == hash(value)
 
 
 def test_options_tables_and_python_make_the_same():
@@ -67,7 +64,7 @@ def test_options_tables_and_python_make_the_same():
 
 
 def test_nothing_is_read_before_it_is_loaded():
-    assert Samples.made_from("/nowhere/at/all.npz") == Arrays("/nowhere/at/all.npz")
+    assert Data.made_from("/nowhere/at/all.npz") == Arrays("/nowhere/at/all.npz")
     with pytest.raises(DataError, match="no such file"):
         Arrays("/nowhere/at/all.npz").load()
 
@@ -101,46 +98,19 @@ def test_the_areas_that_are_named_tell_a_recording_from_samples(tmp_path, capsys
         ('{name = "digits"', "data: must be a table of TOML, such as .* .got {name = .digits.; "),
         ({"name": "digits", "m": 3}, "digits: no option 'm'; it takes no options"),
         ({"file": "x.npz", "colour": "red"}, "x.npz: no option 'colour'; it takes y"),
-        (Plasticity("x.npz"), r"data: must be Samples \(got x.npz, which is Plasticity\)"),
         ("digts", "digts: no such data set or file; did you mean 'digits'"),
     ],
 )
 def test_what_is_no_data(given, sentence):
     with pytest.raises(ValueError, match=sentence):
-        Samples.made_from(given)
+        Data.made_from(given)
 
 
 def test_every_kind_is_one_of_those_that_are_listed():
-    assert {*Data.kinds()} == {*CATALOGUE.values(), Arrays, Pair, Dendrites, Plasticity}
+    assert {*Data.kinds()} == {*CATALOGUE.values(), Arrays, Pair}
     assert Digits().checksum() == load("digits").checksum
     assert str(Synthetic(m=4)) == "synthetic (m 4)"
-    assert Dendrites("x.npz").plain() == {"file": "x.npz"}
-
-
-def test_distal_reads_its_file_once_and_makes_no_other_data(tmp_path, monkeypatch):
-    from biorrr.sims.data import array_files
-
-    rng = np.random.default_rng(0)
-    y, z, a = (
-        rng.standard_normal((60, 3)),
-        rng.standard_normal((60, 2)),
-        rng.standard_normal((60, 2)),
-    )
-    Vy = np.cumsum(rng.standard_normal((61, 3, 2)), axis=0)
-    np.savez(tmp_path / "record.npz", y=y, z=z, a=a, Vy=Vy)
-    opened = []
-
-    def counted(path, *names, read=array_files.read_npz):
-        opened.append(path)
-        return read(path, *names)
-
-    monkeypatch.setattr("biorrr.sims.recordings.plasticity.read_npz", counted)
-    monkeypatch.setattr(Synthetic, "_read", lambda value: pytest.fail("data that nothing learns"))
-    assert (
-        main.run(["distal", "--data", str(tmp_path / "record.npz"), "--out", str(tmp_path / "out")])
-        == 0
-    )
-    assert opened == [tmp_path / "record.npz"]
+    assert Arrays("x.npz").plain() == {"file": "x.npz"}
 
 
 def test_a_sweep_over_recordings(tmp_path):

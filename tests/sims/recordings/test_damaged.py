@@ -19,12 +19,11 @@ from biorrr.sims.lab.lab import Lab
 from biorrr.sims.lab.settings import resolve
 from biorrr.sims.recordings.contents import describe
 
-ERROR = "acquisition/error"
 LONGEST = 10.0  # seconds
 
 
 def base(path):
-    """An NWB file with spikes of two areas, trials, and somas and dendrites with ROIs."""
+    """An NWB file with spikes of two areas, trials, and fluorescence of two areas with ROIs."""
     rng = np.random.default_rng(0)
 
     def series(file, name, values, kind="TimeSeries"):
@@ -48,15 +47,14 @@ def base(path):
         trials["stop_time"], trials["kind"] = np.arange(60.0) + 0.9, np.arange(60) % 3
         trials.attrs["colnames"] = ["start_time", "stop_time", "kind"]
         planes = file.create_group("processing/ophys/planes")
-        planes["id"], planes["role"] = np.arange(3), [1.0, -1.0, 0.5]
-        planes.attrs["colnames"] = ["role"]
+        planes["id"] = np.arange(3)
+        planes.attrs["colnames"] = np.zeros(0, "S1")
         for name in ("soma", "dendrite"):
             group = series(
                 file, f"processing/ophys/{name}", rng.standard_normal((600, 3)), "RoiResponseSeries"
             )
             group["rois"] = np.arange(3)
             group["rois"].attrs["table"] = planes.ref
-        series(file, "acquisition/error", rng.standard_normal(600))
     return path
 
 
@@ -75,9 +73,6 @@ COMMANDS = {
     "communication": lambda path: findings("communication", path, **AREAS, **EXACT),
     "fluorescence": lambda path: findings("communication", path, **AREAS | ROIS, **EXACT),
     "data --check": describe,
-    "instructive": lambda path: findings(
-        "instructive", path, condition="kind", error="error", role="role", decay=0.0
-    ),
     "learn": load,
 }
 
@@ -109,7 +104,6 @@ def test_the_undamaged_file_can_be_read(tmp_path):
         "communication",
         "fluorescence",
         "data --check",
-        "instructive",
     }
     assert said["learn"].startswith("source: choose an area of ")
 
@@ -259,13 +253,11 @@ BAD = {
         "communication",
         "held in the file itself",
     ),
-    "rois negative": (put(SOMA + "/rois", [-1, 0, 1], **PLANES), "instructive", "0 to 2 (got -1)"),
-    "rois beyond": (put(SOMA + "/rois", [0, 1, 7], **PLANES), "instructive", "0 to 2 (got 7)"),
-    "rois of fractions": (put(SOMA + "/rois", [0.5, 1, 2], **PLANES), "instructive", "(got 0.5)"),
-    "rois point nowhere": (put(SOMA + "/rois", [0, 1, 2]), "instructive", "must lead to a group"),
+    "rois of fractions": (put(SOMA + "/rois", [0.5, 1, 2], **PLANES), "fluorescence", "(got 0.5)"),
+    "rois point nowhere": (put(SOMA + "/rois", [0, 1, 2]), "fluorescence", "must lead to a group"),
     "rois point at text": (
         put(SOMA + "/rois", [0, 1, 2], table="x"),
-        "instructive",
+        "fluorescence",
         "must lead to",
     ),
     "rois of a series negative": (
@@ -278,17 +270,12 @@ BAD = {
         "fluorescence",
         "(got 7)",
     ),
-    "roles text": (
-        put("processing/ophys/planes/role", [b"a"] * 3),
-        "instructive",
-        "/role must be a list of numbers",
-    ),
     "rate missing": (
         put(SOMA + "/starting_time", 0.0),
-        "instructive",
+        "fluorescence",
         "a positive rate (got 0 s, rate nan",
     ),
-    "rate 0": (attribute(SOMA + "/starting_time", "rate", 0.0), "instructive", "a positive rate"),
+    "rate 0": (attribute(SOMA + "/starting_time", "rate", 0.0), "fluorescence", "a positive rate"),
     "rate negative": (
         attribute(SOMA + "/starting_time", "rate", -3.0),
         "fluorescence",
@@ -296,56 +283,52 @@ BAD = {
     ),
     "rate text": (
         attribute(SOMA + "/starting_time", "rate", "ten"),
-        "instructive",
+        "fluorescence",
         "attribute rate of",
     ),
     "rate two numbers": (
         attribute(SOMA + "/starting_time", "rate", [1.0, 2.0]),
-        "instructive",
+        "fluorescence",
         "rate of",
     ),
     "start infinite": (
         put(SOMA + "/starting_time", np.inf, rate=10.0),
-        "instructive",
+        "fluorescence",
         "a finite time",
     ),
     "no times": (
         drop(SOMA + "/starting_time"),
-        "instructive",
+        "fluorescence",
         "must have timestamps, or a starting_time",
     ),
     "timestamps empty": (
         put(SOMA + "/timestamps", np.zeros(0)),
-        "instructive",
+        "fluorescence",
         "an ascending time for",
     ),
     "timestamps two-dimensional": (
         put(SOMA + "/timestamps", np.ones((600, 1))),
-        "instructive",
+        "fluorescence",
         "must be a list of numbers",
     ),
     "timestamps descend": (
         put(SOMA + "/timestamps", -np.arange(600.0)),
-        "instructive",
+        "fluorescence",
         "ascending time",
     ),
     "timestamps NaN": (
         put(SOMA + "/timestamps", np.full(600, np.nan)),
-        "instructive",
+        "fluorescence",
         "ascending time",
     ),
-    "data a group": (as_group(SOMA + "/data"), "instructive", "soma: must be one series of"),
-    "data text": (put(ERROR + "/data", [b"a"] * 9), "instructive", "error: must be one series of"),
     "data a claim": (
         lambda file: (
-            file.__delitem__(ERROR + "/data"),
-            file.create_dataset(ERROR + "/data", (10**7, 10**4), "f8", chunks=(10, 10)),
+            file.__delitem__(SOMA + "/data"),
+            file.create_dataset(SOMA + "/data", (10**7, 10**4), "f8", chunks=(10, 10)),
         ),
-        "instructive",
+        "fluorescence",
         "must hold the numbers it declares",
     ),
-    "error without rate": (put(ERROR + "/starting_time", 0.0), "instructive", "a positive rate"),
-    "no error": (drop(ERROR), "instructive", "error: must be one series of"),
 }
 
 
@@ -425,9 +408,6 @@ def test_randomly_damaged_nwb(seeds, whole, tmp_path):
 NPZ = {
     "activity": np.random.default_rng(0).poisson(3, (12, 4, 6)),
     "areas": np.array(["V1"] * 3 + ["V2"] * 3),
-    "soma": np.random.default_rng(1).random((200, 3)),
-    "dendrite": np.random.default_rng(2).random((200, 3)),
-    "rate": 9.0,
     "y": np.ones((9, 3)),
     "z": np.ones((9, 2)),
     "a": np.ones((9, 2)),
@@ -448,9 +428,7 @@ WRONG = (
 )
 
 
-@pytest.mark.parametrize(
-    "name", [*NPZ, "bin", "conditions", "counts", "period", "role", "error", "when", "dVy"]
-)
+@pytest.mark.parametrize("name", [*NPZ, "bin", "conditions", "counts"])
 def test_bad_npz_recordings(name, tmp_path):
     for number, wrong in enumerate(WRONG):
         path = tmp_path / f"bad-{number}.npz"

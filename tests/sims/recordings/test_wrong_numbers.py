@@ -7,25 +7,18 @@ import numpy as np
 import pytest
 
 from biorrr.sims import main
-from biorrr.sims.data import Dendrites, Pair
+from biorrr.sims.data import Pair
 
 
 @pytest.fixture
 def session(tmp_path):
-    """Somas and dendrites with trials; a function that writes the trials in any order, with events
-    of any name.
-    """
+    """Spikes of two areas with trials; a function that writes the trials in any order."""
 
     def write(order, areas=("V1", "V2")):
         rng = np.random.default_rng(1)
         path = tmp_path / "session.nwb"
         with h5py.File(path, "w") as file:
             file.attrs["nwb_version"] = "2.6.0"
-            for name in ("soma", "dendrite"):
-                group = file.create_group(f"processing/ophys/{name}")
-                group.attrs["neurodata_type"] = "RoiResponseSeries"
-                group["data"], group["starting_time"] = rng.standard_normal((420, 3)), 0.0
-                group["starting_time"].attrs["rate"] = 10.0
             trials, units = file.create_group("intervals/trials"), file.create_group("units")
             start = 0.7 * np.arange(60)
             trials["id"], trials["start_time"], trials["stop_time"] = (
@@ -47,19 +40,6 @@ def session(tmp_path):
         return path
 
     return write
-
-
-def test_conditions_of_frames_do_not_depend_on_the_order_of_trials(session):
-    straight = Dendrites(str(session(np.arange(60))), condition="kind").load().recording
-    expected = np.where(np.arange(420) % 7 < 5, np.arange(420) // 7 % 4, -1)
-    np.testing.assert_array_equal(straight.condition, expected)
-    shuffled = (
-        Dendrites(str(session(np.random.default_rng(0).permutation(60))), condition="kind")
-        .load()
-        .recording
-    )
-    np.testing.assert_array_equal(shuffled.condition, expected)
-    assert shuffled.period == straight.period == 7
 
 
 def test_an_event_that_is_not_there_is_refused(session, capsys):

@@ -1,6 +1,4 @@
-"""Components of distal plasticity in recordings: Hebbian growth, the cell's own distal current,
-decay.
-"""
+"""The distal rule, fitted to recorded changes of weights."""
 
 from __future__ import annotations
 
