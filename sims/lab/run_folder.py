@@ -66,6 +66,7 @@ class RunFolder:
         self.path = path or Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}"
         self._fresh = path is None
         self.replaceable, self.source, self.resumed = force or resumed, source, resumed
+        self._begun = False  # by this process
         self.inventory = Inventory()
         if self.path.exists() and not self.path.is_dir():
             raise FolderError(f"out: must be a folder (got the file {self.path})")
@@ -85,7 +86,7 @@ class RunFolder:
 
     def __exit__(self, kind: Any, *error: Any) -> None:
         with self._stack:
-            if kind is not None and not self.resumed and not self.has_checkpoints:
+            if kind is not None and self._begun and not self.has_checkpoints:
                 self.discard()
 
     def _make_new(self) -> None:
@@ -148,6 +149,7 @@ class RunFolder:
                     " move them"
                 )
             self.discard()
+            self._begun = True
         self.checkpoints.mkdir(parents=True, exist_ok=True)
         if not kept.exists():
             with whole_file(kept) as partial:
@@ -168,9 +170,9 @@ class RunFolder:
             if name.endswith("_sha256") and then.get(name) != origin[name]
         ]
         versions = [
-            f"{name} {origin[name]}, then {then.get(name)}"
+            f"{name} {origin.get(name)}, then {then.get(name)}"
             for name in VERSIONS
-            if then.get(name) != origin[name]
+            if then.get(name) != origin.get(name)
         ]
         if self.resumed and changed:
             raise FolderError(
