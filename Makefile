@@ -8,7 +8,7 @@ IMPORTED := import brian2, h5netcdf, matplotlib.backends.backend_agg, matplotlib
     threadpoolctl, tomli_w, tqdm, typer.rich_utils, xarray
 INSTALL := $(BIN)/pip install --quiet --no-compile --editable
 
-.PHONY: run test test-all test-pythons docs docs-serve lint types clean
+.PHONY: run test test-all test-pythons bench docs docs-serve lint types clean
 
 run: .venv/installed
 	$(BIN)/biorrr learn
@@ -31,6 +31,11 @@ test-pythons:
 # Executes the tutorials too; one that needs the V1-V2 recordings is shown without results where they are not here.
 docs: .venv/documenting
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Speed beside NumPy, numba, JAX, C and stock Brian2, in the tables of docs/speed.md; ROWS="settling help" prints some.
+bench: .venv/testing
+	$(INSTALL) ".[bench]"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 $(BIN)/python tests/bench/bench.py $(ROWS)
 
 docs-serve: .venv/documenting
 	NO_MKDOCS_2_WARNING=1 BIORRR_EXECUTE_NOTEBOOKS=false $(BIN)/mkdocs serve

@@ -24,13 +24,6 @@ TOOLS = {
         "biorrr.sims.cli.report",
         "Write a page to look at in a browser, of one run or several side by side.",
     ),
-    "bench": (
-        "biorrr.sims.bench",
-        (
-            "Measure how fast the circuit is, beside the same equations in NumPy, numba, JAX, C and"
-            " stock Brian2."
-        ),
-    ),
     "doctor": (
         "biorrr.sims.cli.doctor",
         "Show versions, compiler, engines that work here: what to paste into a bug report.",
@@ -54,7 +47,7 @@ GROUPS = {
     "The paper": ("compare", "images", "sensitivity", "paper"),
     "Biology": ("hierarchy", "robustness", "timing", "theories"),
     "Your data": ("communication", "data"),
-    "Tools": ("sweep", "bench", "report", "resume", "doctor"),
+    "Tools": ("sweep", "report", "resume", "doctor"),
 }
 
 

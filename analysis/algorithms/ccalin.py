@@ -48,8 +48,7 @@ class CCALin(FilterLearner):
     Vx_, Wy_ : (m, k), (n, k)
         Directions of x and of y, white in Cxx and in Cyy.
 
-    Other parameters and attributes as in
-    :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    The rest is as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s: ClassVar = 1.0

@@ -55,8 +55,7 @@ class IQMD(OnlineFilterLearner):
     t_
         Samples presented so far, or iterations done.
 
-    Other parameters and attributes as in
-    :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    The rest is as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s: ClassVar = 0.0

@@ -49,8 +49,7 @@ class MSGCCA(OnlineFilterLearner):
         Directions of x and of y, white in the running Cxx and Cyy; zero as long as M has no such
         rank.
 
-    Other parameters and attributes as in
-    :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
+    The rest is as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
     """
 
     s: ClassVar = 1.0

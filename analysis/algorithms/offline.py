@@ -65,8 +65,7 @@ class OfflineBioRRR(FilterLearner):
     Vx_, Vy_, Q_ : (m, k), (n, k), (k, l)
         Weights.
 
-    Other parameters and attributes as in
-    :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    The rest is as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s: float = 0.0

@@ -58,8 +58,7 @@ class OnlineBioRRR(OnlineFilterLearner):
     Vx_, Vy_, Q_, R_ : (m, k), (n, k), (k, l), (l, k)
         Weights.
 
-    Other parameters and attributes as in
-    :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
+    The rest is as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
 
     Examples
     --------

@@ -59,8 +59,7 @@ class SAA(FilterLearner):
     shift_
         Where the shift stayed.
 
-    Other parameters and attributes as in
-    :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
+    The rest is as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s: ClassVar = 1.0

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -104,13 +103,6 @@ def _ours(path: Path) -> bool:
         and not stat.S_ISLNK(facts.st_mode)
         and not facts.st_mode & 0o022
     )
-
-
-def clear() -> tuple[int, int]:
-    """Delete all compiled circuits; how many there were, and their bytes."""
-    kept = _kept()
-    shutil.rmtree(cache_folder(), ignore_errors=True)
-    return len(kept), sum(facts.st_size for facts in kept.values())
 
 
 def size() -> int:

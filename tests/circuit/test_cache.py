@@ -126,16 +126,6 @@ def test_files_may_vanish_while_they_are_counted(folder, monkeypatch):
     assert 0 < cache.size() < 5000
 
 
-def test_clear(folder):
-    for key in ("a", "b"):
-        cache.find_or_build(key, Builder())
-    count, size = cache.clear()
-    assert count == 2
-    assert size >= 2 * len(PROGRAM)
-    assert cache.size() == 0
-    assert cache.clear() == (0, 0)
-
-
 def key(m=6, n=4, **settings):
     return cache.key_of(
         standalone._description(Microcircuit(**{"k": 2, **settings}).blueprint(m, n))

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from contestants.task import Task
 
 from biorrr.circuit.engines import compiler
-from biorrr.sims.bench.contestants.task import Task
 
 array = np.ctypeslib.ndpointer(np.float64, flags="C_CONTIGUOUS")
 indices = np.ctypeslib.ndpointer(np.int64, flags="C_CONTIGUOUS")

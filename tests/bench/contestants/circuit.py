@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from contestants.task import Task
 
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.engines.standalone import StandaloneEngine
@@ -16,7 +17,6 @@ from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.circuit.stimulus.statistics import facts_of
 from biorrr.models import Rate, Rates
-from biorrr.sims.bench.contestants.task import Task
 
 
 def prepare(task: Task):

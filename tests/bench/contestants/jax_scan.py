@@ -11,8 +11,7 @@ os.environ.setdefault(
 import jax
 import jax.numpy as jnp
 import numpy as np
-
-from biorrr.sims.bench.contestants.task import Task
+from contestants.task import Task
 
 jax.config.update("jax_enable_x64", True)
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 import ctypes
 
 import numpy as np
-
-from biorrr.sims.bench.contestants.c_loop import array, compiled, indices
-from biorrr.sims.bench.contestants.task import HeldTask
+from contestants.c_loop import array, compiled, indices
+from contestants.task import HeldTask
 
 
 def prepare(task: HeldTask):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-
-from biorrr.sims.bench.contestants.task import Task
+from contestants.task import Task
 
 
 def learn(X, Y, order, Vx, Vy, Q, R, eta0, N):

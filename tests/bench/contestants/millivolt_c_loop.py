@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import ctypes
 
+from contestants.c_loop import array, compiled, indices
+from contestants.task import MillivoltTask
+
 from biorrr.models import Population
-from biorrr.sims.bench.contestants.c_loop import array, compiled, indices
-from biorrr.sims.bench.contestants.task import MillivoltTask
 
 
 def prepare(task: MillivoltTask):

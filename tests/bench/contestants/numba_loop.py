@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-
-from biorrr.sims.bench.contestants import matrix_loop
-from biorrr.sims.bench.contestants.task import Task
+from contestants import matrix_loop
+from contestants.task import Task
 
 
 @numba.njit(fastmath=True)

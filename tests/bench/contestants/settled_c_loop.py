@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import ctypes
 
-from biorrr.sims.bench.contestants.c_loop import array, compiled, indices
-from biorrr.sims.bench.contestants.task import SettledTask
+from contestants.c_loop import array, compiled, indices
+from contestants.task import SettledTask
 
 
 def prepare(task: SettledTask):

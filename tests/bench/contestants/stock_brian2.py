@@ -18,10 +18,10 @@ import weakref
 from pathlib import Path
 
 import numpy as np
+from contestants.task import MillivoltTask
 
 from biorrr.circuit.engines.brian2_import import borrowed_brian2, import_brian2
 from biorrr.models import Population
-from biorrr.sims.bench.contestants.task import MillivoltTask
 
 _CELLS = """
 dVs/dt = (E_L - Vs)/tau_s + (g_s*open_channels - b_s*w_s + I_s + noise_s)/C_s : volt (unless refractory)

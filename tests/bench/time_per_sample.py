@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from biorrr.errors import RunError
-
 _TRIES = 10  # of a slope, where something else has disturbed it so much that it is not positive
 
 
@@ -75,12 +73,7 @@ def _slope(run: Callable[[int], object], short: int, long: int) -> float:
         took = undisturbed_seconds(lambda: run(short)), undisturbed_seconds(lambda: run(long))
         if took[1] > took[0]:
             return (took[1] - took[0]) / (long - short)
-    raise RunError(
-        f"{long} samples took no longer than {short}, {_TRIES} times: "
-        "too much other work on this machine; try again later"
+    raise RuntimeError(
+        f"{long} samples took no longer than {short}, {_TRIES} times:"
+        " too much other work on this machine; try again later"
     )
-
-
-def ratio(slopes: Mapping[str, np.ndarray], one: str, other: str) -> float:
-    """Median over repeats of ``one``'s time over ``other``'s."""
-    return float(np.median(slopes[one] / slopes[other]))
