@@ -201,7 +201,7 @@ class Lab(Generic[S]):
         workplace.begin()
         folder, single = workplace.folder, len(items) == 1
         names = [self._name(function, item) for item in items]
-        results = [_kept(folder, name) for name in names]
+        results = [kept_result(folder, name) for name in names]
         left = [number for number, result in enumerate(results) if result is None]
         work = functools.partial(
             _work, function, self.settings, folder and folder.checkpoints, single, keep_unfinished
@@ -376,7 +376,7 @@ def _keep(folder: RunFolder | None, name: str, result: xr.Dataset) -> None:
             write_results(result, partial)
 
 
-def _kept(folder: RunFolder | None, name: str) -> xr.Dataset | None:
+def kept_result(folder: RunFolder | None, name: str) -> xr.Dataset | None:
     """Return the result of an item that was finished earlier, or None."""
     path = folder and inside(folder.checkpoints, f"{name}.nc")
     if path is None or not path.exists():

@@ -17,8 +17,7 @@ from biorrr.sims.experiments.theories import (
     theories,
     verdicts,
 )
-from biorrr.sims.lab import Job, SettingsError
-from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
+from biorrr.sims.lab import SettingsError, Task
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,7 @@ def data():
 
 @pytest.fixture
 def job():
-    return Job(SimpleNamespace(engine="numpy"), "theories", NOT_KEPT)
+    return Task(SimpleNamespace(engine="numpy"))
 
 
 def test_data_are_centred_and_of_mean_square_one(data):
