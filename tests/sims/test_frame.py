@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -50,8 +51,14 @@ def biorrr(capsys, *args):
     return code, *capsys.readouterr()
 
 
-def test_a_new_experiment_is_short(example):
-    assert len(example.splitlines()) < 45
+def test_a_new_experiment_is_short_and_passes_the_linter(example):
+    assert len(example.splitlines()) <= 60
+    ruff = [sys.executable, "-m", "ruff"]
+    if subprocess.run([*ruff, "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("needs ruff")
+    for command in ("check", "format"):
+        options = ["--config", ROOT / "pyproject.toml", *(["--check"] * (command == "format"))]
+        subprocess.run([*ruff, command, *options, "experiments/power.py"], check=True)
 
 
 def test_its_file_makes_it_a_command(example, capsys):
