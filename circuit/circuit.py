@@ -98,7 +98,7 @@ class Circuit(RunnableCircuit):
             drawn = self.draw(blueprint.sizes, seed)
         except TypeError as error:
             raise InputTypeError(f"draw: {_DRAWS} ({error})") from error
-        return replace(begin, weights=given_weights(mapping("draw", drawn), blueprint, begin.units))
+        return replace(begin, weights=given_weights(mapping("draw", drawn), blueprint))
 
 
 def _ports(parts: Parts, inputs: Mapping[str, str] | None) -> tuple[Port, ...]:

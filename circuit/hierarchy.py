@@ -28,7 +28,7 @@ class Hierarchy(RegressionCircuit):
     areas
         Pyramidal neurons of each area, from that nearest to x up to that nearest to y.
     gains
-        One for each link, from x to the first area up to y, in the data's units; all 1 unless
+        One for each link, from x to the first area up to y; all 1 unless
         given. ``Hierarchy(areas=(k,), gains=(1, c))`` is ``Microcircuit(k, feedback=c)``.
     rho
         Variance that every output is brought to.

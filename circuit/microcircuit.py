@@ -38,7 +38,7 @@ class Microcircuit(RegressionCircuit):
         Seed of the initial weights, the order of samples and the order of replay: a whole number, a
         NumPy generator that draws one, or None for a new one each time.
     Vx0, Vy0, Q0, R0
-        Initial weights in the data's units, shapes (m, k), (n, k), (k, l), (l, k); drawn from the
+        Initial weights, shapes (m, k), (n, k), (k, l), (l, k); drawn from the
         seed unless given.
     cell
         What cells are: "algebraic" (the paper's) or "millivolts"; or
@@ -108,7 +108,7 @@ class Microcircuit(RegressionCircuit):
 
     @property
     def initial(self) -> dict[str, object]:
-        """Initial weights that were given, by the name of their matrix, in the data's units."""
+        """Initial weights that were given, by the name of their matrix."""
         given = {"Vx": self.Vx0, "Vy": self.Vy0, "Q": self.Q0, "R": self.R0}
         return {name: matrix for name, matrix in given.items() if matrix is not None}
 

@@ -21,13 +21,11 @@ from biorrr.circuit.simulation.initial_state import (
     Beginning,
     drawn_areas,
     drawn_weights,
-    given_weights,
 )
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.circuit.stimulus.data_checks import warn_of_rank
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.statistics import chunks
-from biorrr.circuit.stimulus.units import Units
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models import (
     AdaptiveRates,
@@ -49,7 +47,13 @@ from biorrr.models import (
     microcircuit_parts,
     with_values,
 )
-from biorrr.models.auto_rates import Drive, Policy, plan_of_areas
+from biorrr.models.auto_rates import (
+    Drive,
+    Policy,
+    plan_of_areas,
+    start_of_areas,
+    usual_inhibition,
+)
 from biorrr.models.validation import PositiveCount, instance_of, number_within, whole_number
 
 Invertible = Annotated[
@@ -62,8 +66,7 @@ _LINEAR = [
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RegressionCircuit(RunnableCircuit):
-    """Base of circuits that learn a regression of y on x, with gains on the data where rates are
-    fitted to them.
+    """Base of circuits that learn a regression of y on x.
 
     Parameters
     ----------
@@ -194,30 +197,39 @@ class RegressionCircuit(RunnableCircuit):
         """Return how the circuit meets its data: weights as large as suit their drive where rates
         are fitted to it.
         """
-        units = Units()
-        if feeds is not None:
-            if len(self.layout) == 1:
-                centred = {
-                    name.upper(): feed.facts.some - feed.mean for name, feed in feeds.items()
-                }
-                warn_of_rank(self.layout[0].k, centred)
-            if self.fitted:
-                units = Units.of_gains(feeds["x"].unit_gain, feeds["y"].unit_gain, self.s)
-        if self.apical:
-            weights = drawn_areas(self.layout, blueprint.sizes["x"], blueprint.sizes["y"], seed)
-            known = plan_of_areas(last) if self.fitted else {}
-        else:
-            weights, known = self._drawn(blueprint, feeds, seed, last)
-            weights = given_weights(weights, blueprint, units)
+        if feeds is not None and len(self.layout) == 1:
+            centred = {name.upper(): feed.facts.some - feed.mean for name, feed in feeds.items()}
+            warn_of_rank(self.layout[0].k, centred)
+        draw = self._drawn_areas if self.apical else self._drawn
+        weights, known = draw(blueprint, feeds, seed, last)
         parameters = {f"neuromodulator.{name}": value for name, value in known.items()}
-        return Beginning(units, weights, parameters, self.replay if self.ridges[0] else 0)
+        return Beginning(weights, parameters, self.replay if self.ridges[0] else 0)
+
+    def _drawn_areas(
+        self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, seed: int, last: float
+    ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        """Return initial weights of areas with apical feedback, and what their rates are fitted
+        to.
+        """
+        m, n = blueprint.sizes["x"], blueprint.sizes["y"]
+        if not self.fitted:
+            return drawn_areas(self.layout, m, n, seed), {}
+        power_x, power_y = float(m), 1.0
+        if feeds is not None:
+            power_x, power_y = feeds["x"].facts.power, feeds["y"].facts.power / n
+        known = {
+            "power_x": power_x,
+            "power_y": power_y,
+            "usual_q": usual_inhibition(power_y, self.s),
+            **plan_of_areas(last),
+        }
+        start = start_of_areas(power_x, power_y, self.s)
+        return drawn_areas(self.layout, m, n, seed, start), known
 
     def _drawn(
         self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, seed: int, last: float
     ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Return initial weights of the paper's circuit, in the data's units, and what its rates
-        are fitted to.
-        """
+        """Return initial weights of the paper's circuit, and what its rates are fitted to."""
         (area,), (m, n) = self.layout, (blueprint.sizes["x"], blueprint.sizes["y"])
         start: tuple[tuple[float, float, float], ...] = ()
         known: dict[str, float] = {}
@@ -242,14 +254,12 @@ class RegressionCircuit(RunnableCircuit):
 
     def _settings(self, simulated: Simulated) -> dict[str, object]:
         """Return plain values that a run keeps as attributes."""
-        (ridge_x, ridge_y), units, state = self.ridges, simulated.units, simulated.outcome.state
+        (ridge_x, ridge_y), state = self.ridges, simulated.outcome.state
         settings = {
             "s": self.s,
             "ridge_x": ridge_x,
             "ridge_y": ridge_y,
             "rates": str(self.rates),
-            "gain_x": units.scale("x"),
-            "gain_y": units.scale("y"),
             "linear_output": int(output_is_linear(simulated.job.blueprint)),
         }
         for departure in self.all_departures:

@@ -29,7 +29,7 @@ from biorrr.circuit.simulation.simulate import (
     stretch_of,
 )
 from biorrr.circuit.stimulus.data_checks import check_order, mapping, warn, warn_of_shuffling
-from biorrr.circuit.stimulus.feeds import Feed, read_feeds, scaled
+from biorrr.circuit.stimulus.feeds import Feed, read_feeds
 from biorrr.circuit.stimulus.presentation import Presentation, as_seed
 from biorrr.errors import InputTypeError, RunError
 from biorrr.models import Event, Silence
@@ -53,7 +53,7 @@ class RunnableCircuit(CircuitBase):
 
     @property
     def initial(self) -> dict[str, object]:
-        """Initial weights that were given, by the name of their matrix, in the data's units."""
+        """Initial weights that were given, by the name of their matrix."""
         return {}
 
     @property
@@ -165,7 +165,7 @@ class RunnableCircuit(CircuitBase):
         seed
             In place of the circuit's, for this run.
         weights
-            Initial matrices of any pathway by name, in the data's units, in place of those drawn.
+            Initial matrices of any pathway by name, in place of those drawn.
 
         Raises
         ------
@@ -193,7 +193,7 @@ class RunnableCircuit(CircuitBase):
             (self.seed if seed is None else as_seed("seed", seed)),
         )
         timing, port = self.timing, self.ports[0].name
-        feeds = read_feeds(self.ports, X, Y, centre, timing)
+        feeds = read_feeds(self.parts, self.ports, X, Y, centre, timing)
         n_samples, in_time = feeds[port].samples, any(feed.in_time for feed in feeds.values())
         order = check_order(order, n_samples, in_time)
         warn_of_shuffling(order, self.all_departures, timing)
@@ -225,7 +225,7 @@ class RunnableCircuit(CircuitBase):
         job = Job(
             blueprint,
             presentation,
-            scaled(feeds, blueprint, begin.units),
+            feeds,
             first,
             last,
             state,
@@ -235,9 +235,7 @@ class RunnableCircuit(CircuitBase):
         engine = choose(self.engine, (last - first) * job.ticks_per_sample)
         build = functools.partial(self._engines.built, engine, blueprint)
         happening = check_events(happening, first, last, blueprint, order)
-        simulated = simulate(
-            job, begin.units, engine, build, happening, checkpoint, callback, progress
-        )
+        simulated = simulate(job, engine, build, happening, checkpoint, callback, progress)
         attrs = {
             "plastic": int(plastic),
             "signal_in_time": int(in_time),
@@ -264,7 +262,7 @@ class RunnableCircuit(CircuitBase):
         """Build the circuit now rather than at the first :meth:`run`; return it.
 
         Engines numpy and "auto" build :attr:`network` in this process, to add one's own monitors
-        to; cpp compiles its program. Features are given as :meth:`blueprint` takes them.
+        to; cpp compiles its library. Features are given as :meth:`blueprint` takes them.
         """
         blueprint = self.blueprint(*sizes)
         engine = self._engines.built("numpy" if self.engine == "auto" else self.engine, blueprint)
@@ -280,9 +278,8 @@ class RunnableCircuit(CircuitBase):
 
         Its objects are called as the parts are, behind the circuit's name where it has one. A tick
         is one second of Brian2's time. ``run`` presents the samples; to run the network alone, set
-        inputs and the clock's `waking`. Values are those that the engine holds: with rates "auto",
-        data have been scaled to a mean square of 1 (``run.data.attrs`` has the gains). To see a
-        tick's own values, a monitor must look when the tick is over:
+        inputs and the clock's `waking`. To see a tick's own values, a monitor must look when the
+        tick is over:
         ``StateMonitor(circuit.network["pyramidal"], "plateau", record=True, when="end", order=1)``.
         ``run.network`` is that of one run.
         """
@@ -298,5 +295,5 @@ class RunnableCircuit(CircuitBase):
             )
         raise RunError(
             "network: nothing is built in this process yet; call circuit.build(m, n) first, and run"
-            " with engine='numpy' (the C++ engine's network lives in a program of its own)"
+            " with engine='numpy' (engine cpp has no network)"
         )

@@ -247,6 +247,27 @@ def plan_of_areas(last: float) -> dict[str, float]:
     }
 
 
+def start_of_areas(power_x: float, power_y: float, s: float) -> tuple[float, float, float]:
+    """Return the size of W of the first area, and of A and Q of the last, at first.
+
+    Parameters
+    ----------
+    power_x, power_y
+        Mean of |x|^2, and mean square of a channel of y.
+    s
+        The member of the family of regressions.
+    """
+    usual_q = usual_inhibition(power_y, s)
+    return 1 / math.sqrt(power_x), 0.03 * usual_q / math.sqrt(power_y), math.sqrt(usual_q)
+
+
+def usual_inhibition(power_y: float, s: float) -> float:
+    """Return the eigenvalue of QQ' at the optimum for a channel of y that x predicts and that has
+    the power ``power_y``.
+    """
+    return power_y / (1 - s + s * power_y)
+
+
 MEMORY = 400.0  # samples over which the output power is averaged
 # trace(QQ') by which proximal rates are at least divided, relative to what y could ask for
 LEAST_GAIN = 0.001

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from biorrr.errors import InputError, InputTypeError
-from biorrr.models.expressions import CONSTANTS, FUNCTIONS, OPERATORS, names_in, parsed, value_of
+from biorrr.models.expressions import CONSTANTS, FUNCTIONS, OPERATORS, parsed, value_of
 
 _ARGUMENTS = {
     "clip": 3,
@@ -318,22 +318,9 @@ def _check_value(field: str, value: Any) -> Any:
     return value
 
 
-def _check_scale(field: str, scale: object) -> str:
-    """Return ``scale`` if it is a product of powers of the five quantities that data and regression
-    scale.
-    """
-    code = check_code(field, scale)
-    operators = [node.op for node in ast.walk(parsed(code)[0].value) if isinstance(node, ast.BinOp)]
-    powers = all(isinstance(each, (ast.Mult, ast.Div, ast.Pow)) for each in operators)
-    if not powers or names_in(code).called or not set(names_in(code).read) <= set("xyzan"):
-        raise InputError(f"{field}: must be a product of powers of x, y, z, a and n (got {code!r})")
-    return code
-
-
 Expression = Annotated[str, check_code]
 OptionalExpression = Annotated[
     str, lambda field, code: code if isinstance(code, str) and not code else check_code(field, code)
 ]
 Statements = Annotated[str, partial(check_code, statements=True)]
 Value = Annotated[float | str, _check_value]
-Scale = Annotated[str, _check_scale]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from biorrr.errors import InputError
-from biorrr.models.language import Expression, OptionalExpression, Scale, check_name
+from biorrr.models.language import Expression, OptionalExpression, check_name
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
 from biorrr.models.variables import Phase, Step, Variable
 
@@ -165,8 +165,6 @@ class Pathway(Part):
         False for a plain sum over cells, without weights.
     sign
         +1 where the current adds to its target's activity, -1 where it is subtracted there.
-    scale
-        Scaling of the weight with the units of the data, as in :class:`Variable`.
     target_by_source
         True where the matrix has one row per target cell, as the paper's Q and R; else one row per
         source cell.
@@ -197,7 +195,6 @@ class Pathway(Part):
     weight: str = ""
     weighted: bool = True
     sign: Literal[1, -1] = 1
-    scale: Scale = "1"
     target_by_source: bool = False
     spread: NotNegative = 0.1
     meaning: str = ""
@@ -232,7 +229,7 @@ class Pathway(Part):
         """
         given = {}
         if self.weighted:
-            given["w"] = Variable("weight", self.meaning, "synapse", "memory", scale=self.scale)
+            given["w"] = Variable("weight", self.meaning, "synapse", "memory")
         if self.plastic:
             given["plastic"] = _PLASTIC
         return {**given, **super().declared}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Literal
 
 from biorrr.errors import InputError
-from biorrr.models.language import Scale, Statements, Value, check_name
+from biorrr.models.language import Statements, Value, check_name
 from biorrr.models.physical_units import UNITS
 from biorrr.models.validation import check_fields, one_of
 
@@ -46,8 +46,7 @@ _GIVEN = ("i", "j", "w", "plastic")
 
 @dataclass(frozen=True)
 class Variable:
-    """A quantity of cells or synapses, declared once; equations, state, traces and units follow
-    from it.
+    """A quantity of cells or synapses, declared once; equations, state and traces follow from it.
 
     Parameters
     ----------
@@ -68,9 +67,6 @@ class Variable:
         part's other parameters, of what is broadcast, of `seed`, of `i`, which counts the cells or
         synapses (source by source), and of the functions `cells('population')`, their number, and
         `relaxation(tau)`, how far something of the time constant tau (ms) relaxes in one tick.
-    scale
-        Its scaling with the units of the data: a product of powers of `x`, `y`, `z`, `a` and `n`,
-        such as "a" for a current like a, or "z / a".
     unit
         Its physical unit, one of :data:`biorrr.models.physical_units.UNITS`; "1" where it has none.
         Brian2 checks that statements agree with it.
@@ -84,7 +80,6 @@ class Variable:
     per: Literal["cell", "population", "synapse", "pathway", "circuit"] = "cell"
     role: Literal["activity", "memory", "parameter", "input"] = "activity"
     value: Value = 0.0
-    scale: Scale = "1"
     unit: Annotated[str, partial(one_of, choices=tuple(UNITS))] = "1"
     at_end: bool = False
 
@@ -99,22 +94,17 @@ class Variable:
 
 
 def parameter(
-    name: str,
-    meaning: str,
-    value: float | str,
-    unit: str = "1",
-    scale: str = "1",
-    per: str = "population",
+    name: str, meaning: str, value: float | str, unit: str = "1", per: str = "population"
 ) -> Variable:
     """Return a parameter that all cells of a population share, or what else ``per`` says."""
-    return Variable(name, meaning, per, "parameter", value, scale, unit)  # type: ignore[arg-type]
+    return Variable(name, meaning, per, "parameter", value, unit=unit)  # type: ignore[arg-type]
 
 
 def broadcast(
-    name: str, meaning: str, role: str = "activity", value: float | str = 0.0, scale: str = "1"
+    name: str, meaning: str, role: str = "activity", value: float | str = 0.0
 ) -> Variable:
     """Return a variable that every part of the circuit may read."""
-    return Variable(name, meaning, "circuit", role, value, scale)  # type: ignore[arg-type]
+    return Variable(name, meaning, "circuit", role, value)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -226,7 +226,6 @@ _WORDS_AND_VALUES = {
     "sign": 1,
     "judged": "",
     "target_by_source": False,
-    "scale": "1",
     "value": 0.0,
     "start": "w",
     "spread": 0.0,

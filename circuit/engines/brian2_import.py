@@ -22,7 +22,8 @@ _NEEDED = {
     "logging.std_redirection": False,
     "core.default_float_dtype": np.float64,
     "core.default_integer_dtype": np.int32,
-    "codegen.loop_invariant_optimisations": True,
+    # Brian2 would write 1 - s + s * ridge as 1 + s * ridge - s, which loses a small ridge at s = 1.
+    "codegen.loop_invariant_optimisations": False,
     "codegen.generators.cpp.flush_denormals": False,
     "legacy.refractory_timing": False,
     "core.network.default_schedule": ["start", "groups", "thresholds", "synapses", "resets", "end"],

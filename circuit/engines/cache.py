@@ -1,7 +1,7 @@
-"""Compiled circuits, kept in the user's cache folder: one program each, named by all that shapes
+"""Compiled circuits, kept in the user's cache folder: one library each, named by all that shapes
 the code.
 
-The name ends with the checksum of the program, so that what is cut short or changed is never taken
+The name ends with the checksum of the library, so that what is cut short or changed is never taken
 for one.
 """
 
@@ -24,7 +24,7 @@ LARGEST = 512 * 2**20  # bytes; the least recently used go first
 def cache_folder() -> Path:
     """Return the folder of compiled circuits, in $BIORRR_CACHE or the user's cache folder.
 
-    Where users share $BIORRR_CACHE, each has a folder of their own in it: programs and locks are
+    Where users share $BIORRR_CACHE, each has a folder of their own in it: libraries and locks are
     never shared.
     """
     root = os.environ.get("BIORRR_CACHE") or platformdirs.user_cache_dir("biorrr")
@@ -41,20 +41,20 @@ def key_of(description: dict) -> str:
 
 
 def find(key: str) -> Path | None:
-    """Return the program kept under ``key``; None if there is none, it is damaged or another user
+    """Return the library kept under ``key``; None if there is none, it is damaged or another user
     may have made it.
     """
     root = cache_folder()
     with suppress(OSError):
-        for program in root.glob(f"circuit-{key}-*"):
-            if _ours(root) and _ours(program) and program == _named(key, program):
-                os.utime(program)
-                return program
+        for library in root.glob(f"circuit-{key}-*"):
+            if _ours(root) and _ours(library) and library == _named(key, library):
+                os.utime(library)
+                return library
     return None
 
 
 def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
-    """Return the program kept under ``key``; if there is none, ``build(path)`` leaves it at a path
+    """Return the library kept under ``key``; if there is none, ``build(path)`` leaves it at a path
     in the cache.
 
     Two processes that want the same circuit build it once: the second waits for the first.
@@ -77,20 +77,20 @@ def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
 
 
 def _build(key: str, aside: Path, build: Callable[[Path], None]) -> Path:
-    """Return the program of ``key``, built at the path ``aside`` and renamed once it is whole."""
+    """Return the library of ``key``, built at the path ``aside`` and renamed once it is whole."""
     try:
         build(aside)
         aside.chmod(0o700)
-        program = aside.rename(_named(key, aside))
+        library = aside.rename(_named(key, aside))
     finally:
         aside.unlink(missing_ok=True)
-    _make_room(keep=program)
-    return program
+    _make_room(keep=library)
+    return library
 
 
-def _named(key: str, program: Path) -> Path:
-    """Return the path under which ``program`` belongs in its folder."""
-    return program.with_name(f"circuit-{key}-{hashlib.sha256(program.read_bytes()).hexdigest()}")
+def _named(key: str, library: Path) -> Path:
+    """Return the path under which ``library`` belongs in its folder."""
+    return library.with_name(f"circuit-{key}-{hashlib.sha256(library.read_bytes()).hexdigest()}.so")
 
 
 def _ours(path: Path) -> bool:
@@ -111,19 +111,19 @@ def size() -> int:
 
 
 def _make_room(keep: Path) -> None:
-    """Delete the programs that have not been used for longest."""
+    """Delete the libraries that have not been used for longest."""
     kept, total = _kept(), 0
-    for program in sorted(kept, key=lambda one: kept[one].st_mtime, reverse=True):
-        total += kept[program].st_size
-        if total > LARGEST and program != keep:
-            program.unlink(missing_ok=True)
-            program.with_name(f"{program.name.split('-')[1]}.lock").unlink(missing_ok=True)
+    for library in sorted(kept, key=lambda one: kept[one].st_mtime, reverse=True):
+        total += kept[library].st_size
+        if total > LARGEST and library != keep:
+            library.unlink(missing_ok=True)
+            library.with_name(f"{library.name.split('-')[1]}.lock").unlink(missing_ok=True)
 
 
 def _kept() -> dict[Path, os.stat_result]:
-    """Return the facts about each program in the cache."""
+    """Return the facts about each library in the cache."""
     kept = {}
-    for program in cache_folder().glob("circuit-*"):
+    for library in cache_folder().glob("circuit-*"):
         with suppress(OSError):  # another process has deleted it
-            kept[program] = program.stat()
+            kept[library] = library.stat()
     return kept

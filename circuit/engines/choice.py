@@ -81,9 +81,9 @@ class Engines:
                 # Brian2 takes seconds to import, and a compiled circuit from the cache does not
                 # need it.
                 if name == "cpp":
-                    from biorrr.circuit.engines.standalone import StandaloneEngine
+                    from biorrr.circuit.engines.cpp_kernel import CppEngine
 
-                    self._built[key] = StandaloneEngine(blueprint)
+                    self._built[key] = CppEngine(blueprint)
                 else:
                     brian2_import.import_brian2()
                     from biorrr.circuit.engines.runtime import RuntimeEngine

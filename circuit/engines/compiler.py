@@ -15,17 +15,23 @@ from pathlib import Path
 from biorrr.circuit.engines.cache import cache_folder
 from biorrr.errors import RunError
 
-# Brian2's own flags: fast arithmetic, but infinities and NaN stay what they are, so that divergence
-# is seen. `#pragma omp simd` needs no threads; without it GCC turns loops over synapses inside out,
-# at a fifth of the speed.
+# Fast arithmetic, but infinities and NaN stay what they are, so that divergence is seen, and no
+# expression is rearranged: 1 - s + s * ridge as 1 + s * (ridge - 1) would lose a small ridge at
+# s = 1. Loops that add up say so. `#pragma omp simd` needs no threads; without it GCC turns loops
+# over synapses inside out, at a fifth of the speed. With files of its own that start a
+# program, GCC would let -ffast-math change how the whole process computes.
 FLAGS = (
     "-w",
     "-O3",
     "-ffast-math",
     "-fno-finite-math-only",
+    "-fno-associative-math",
     "-march=native",
     "-std=c++14",
     "-fopenmp-simd",
+    "-shared",
+    "-fPIC",
+    "-nostartfiles",
 )
 
 HOW_TO_INSTALL = (
@@ -35,7 +41,7 @@ HOW_TO_INSTALL = (
 
 
 class CompileFailed(RunError):
-    """The C++ compiler did not make a program of the circuit."""
+    """The C++ compiler did not make a library of the circuit."""
 
 
 @functools.cache
@@ -57,7 +63,7 @@ def find_compiler() -> str | None:
 
 @functools.cache
 def identity() -> dict[str, str]:
-    """Return the properties of compiler and machine that shape a program: on another processor it
+    """Return the properties of compiler and machine that shape a library: on another processor it
     may not run.
     """
     compiler = find_compiler()
@@ -83,12 +89,12 @@ def identity() -> dict[str, str]:
     }
 
 
-def compile_program(source: Path, program: Path) -> None:
-    """Compile the one file ``source`` into ``program``; what a failing compiler says is kept in the
+def compile_library(source: Path, library: Path) -> None:
+    """Compile the one file ``source`` into ``library``; what a failing compiler says is kept in the
     cache folder.
     """
     compiler = find_compiler() or "c++"
-    command = [*shlex.split(compiler), *FLAGS, source.name, "-o", str(program.resolve())]
+    command = [*shlex.split(compiler), *FLAGS, source.name, "-o", str(library.resolve())]
     done = subprocess.run(command, cwd=source.parent, capture_output=True, text=True, check=False)
     if done.returncode:
         log = cache_folder() / "compiler.log"

@@ -7,8 +7,6 @@ Brian2 translates.
 
 from __future__ import annotations
 
-import sys
-from enum import IntEnum
 from pathlib import Path
 
 import jinja2
@@ -16,48 +14,14 @@ import jinja2
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines.brian2_import import borrowed_brian2
 from biorrr.circuit.engines.brian2_private import cpp_translator
-from biorrr.circuit.engines.cpp_steps import Translator
+from biorrr.circuit.engines.cpp_steps import Translator, active_of, array_of
+from biorrr.circuit.engines.memory import ELEMENT_TYPES, LINE, Memory
 from biorrr.models import random_draws
 
 TEMPLATES = Path(__file__).parent / "templates"
-# Types of data that the program reads as they lie on disk; others are converted first.
-ELEMENT_TYPES = {
-    "f8": "double",
-    "f4": "float",
-    "u1": "uint8_t",
-    "i1": "int8_t",
-    "i2": "int16_t",
-    "u2": "uint16_t",
-}
 # Of the clock: 0 between the first and the last tick of a sample.
 _FLAGS = ("onset", "closing", "fresh", "replay_closing")
-_HEADERS = (
-    "algorithm",
-    "cerrno",
-    "cmath",
-    "csignal",
-    "cstdint",
-    "cstdio",
-    "cstdlib",
-    "cstring",
-    "string",
-    "vector",
-    "fcntl.h",
-    "sys/mman.h",
-    "sys/stat.h",
-    "sys/time.h",
-    "unistd.h",
-    *(["sys/prctl.h"] if sys.platform == "linux" else []),
-)
-
-
-class Exit(IntEnum):
-    """Exit codes of the program."""
-
-    done = 0
-    failed = 3
-    diverged = 4
-    orphaned = 5
+_HEADERS = ("algorithm", "cmath", "cstddef", "cstdint")
 
 
 def write_source(circuit: Blueprint) -> str:
@@ -75,7 +39,8 @@ def write_source(circuit: Blueprint) -> str:
     )
     return environment.get_template("circuit.cpp").render(
         headers=_HEADERS,
-        arrays=circuit.arrays,
+        memory=Memory(circuit),
+        line=LINE,
         draws="\n".join(random_draws.SOURCES),
         steps=[translator.step(action) for action in actions],
         # The steps that tell which tick of a sample this is come first.
@@ -87,6 +52,8 @@ def write_source(circuit: Blueprint) -> str:
             {
                 "population": port.population,
                 "variable": port.variable,
+                "array": array_of(port.population, port.variable),
+                "active": active_of(port.population, port.variable),
                 "size": circuit.parts[port.population].size,
                 "lasts": (
                     port.changes == "sample"
@@ -96,10 +63,9 @@ def write_source(circuit: Blueprint) -> str:
             }
             for place, port in enumerate(circuit.ports)
         ],
-        n_weights=len(circuit.parts.weighted),
-        state=circuit.state,
-        quantities=circuit.quantities,
-        watched=[(part, variable, circuit.parts[part].size) for part, variable in circuit.watched],
+        watched=[
+            (array_of(part, variable), circuit.parts[part].size)
+            for part, variable in circuit.watched
+        ],
         element_types=list(enumerate(ELEMENT_TYPES.values())),
-        EXIT=Exit,
     )

@@ -34,14 +34,14 @@ _ADDED = "_added"  # what one synapse adds to a sum
 _DUE = {
     "waking": "waking",
     "replaying": "!waking",
-    "closing": "circuit::clock::closing[0] != 0",
+    "closing": "_circuit.clock.closing[0] != 0",
     "onset": "onset",
     "presented": "(onset || !waking)",
 }
 
 
 class Place(NamedTuple):
-    """A value in the memory of the program: its array, and "0" for what is shared or a counter of a
+    """A value in the memory of a run: its array, and "0" for what is shared or a counter of a
     loop, in C++.
     """
 
@@ -60,9 +60,9 @@ class Step:
     due
         C++ conditions without which the step changes nothing.
     pointers
-        The C++ array behind each name of its code. By way of pointers that cannot overlap,
-        compilers make faster loops: at 100x120x4 a sample takes 0.16 us, and 0.28 us where loops
-        name the arrays themselves (GCC 12).
+        The C++ array behind each name of its code. They are parameters that cannot overlap, so
+        that compilers make faster loops: at 100x120x4 a sample takes 0.16 us, and 0.20 us where
+        pointers are declared in the function (GCC 12).
     once, each
         C++ statements before the loops, and for each cell or synapse.
     cells
@@ -97,9 +97,9 @@ class Translator:
     Attributes
     ----------
     presented
-        Inputs that are active only as presented, as (population, variable). In C++,
-        `active_<population>_<variable>` is the range of cells in which one is not 0. Cells that
-        change an input themselves may be active outside it.
+        Inputs that are active only as presented, as (population, variable): in the range of cells
+        that :func:`active_of` names. Cells that change an input themselves may be active outside
+        it.
     """
 
     def __init__(self, blueprint: Blueprint, translate: Callable[[str], str]) -> None:
@@ -138,7 +138,7 @@ class Translator:
         if isinstance(part, Population):
             return Step(action.name, self._due(part, action), pointers, once, each, part.size or 1)
         target = self.parts[part.target]
-        total = _array(target.name, action.drives) if action.drives else None
+        total = array_of(target.name, action.drives) if action.drives else None
         sources = self._sources(part, action)
         return Step(
             action.name, self._due(part, action), pointers, once, each, target.size, sources, total
@@ -152,7 +152,7 @@ class Translator:
         own = "_synapse" if isinstance(part, Pathway) else "_i"
         index = {"own": own, "pre": "_i", "post": "_j", "broadcast": "0"}[found.place]
         alone = self.sizes[found.part, found.variable] == 1
-        return Place(_array(found.part, found.variable), "0" if alone else index)
+        return Place(array_of(found.part, found.variable), "0" if alone else index)
 
     def _set_once(
         self, part: Population | Pathway, assigned: tuple[tuple[str, str], ...], shared: set[str]
@@ -178,7 +178,7 @@ class Translator:
         code = action.code if action.drives else action.addend
         for population, variable in sorted(self.presented):
             if population == pathway.source and vanishes(code, f"{variable}_pre"):
-                active = f"active_{population}_{variable}"
+                active = active_of(population, variable)
                 return f"{active}.begin", f"{active}.end"
         return "0", str(self.parts[pathway.source].size)
 
@@ -199,9 +199,14 @@ class Translator:
         return self.translate(ast.unparse(_Spelling().visit(ast.parse(expression, mode="eval"))))
 
 
-def _array(part: str, name: str) -> str:
-    """Return the name of a variable in C++."""
-    return f"circuit::{part}::{name}"
+def array_of(part: str, name: str) -> str:
+    """Return the array of a variable in C++."""
+    return f"_circuit.{part}.{name}"
+
+
+def active_of(population: str, variable: str) -> str:
+    """Return the range of cells in which an input may not be 0, in C++."""
+    return f"_circuit.active_{population}_{variable}"
 
 
 class _Spelling(ast.NodeTransformer):

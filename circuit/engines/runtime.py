@@ -146,7 +146,7 @@ class _Presenter:
         self.done = done
         if done in self.due:
             self.recorder.snapshot(
-                done, {name: values.copy() for name, values in self.weights.items()}
+                [done], {name: values[None] for name, values in self.weights.items()}
             )
         self.recorder.reached(done, self.state)
         if done < self.job.stop and (self.recorder.stopped or self.interrupted.is_set()):

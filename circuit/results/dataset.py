@@ -1,4 +1,4 @@
-"""Datasets of runs: weights, traces and settings in the data's units."""
+"""Datasets of runs: weights, traces and settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import xarray as xr
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
-from biorrr.circuit.simulation.simulate import Simulated, outward
+from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.models import Pathway
 from biorrr.models.physical_units import in_si
 
@@ -69,9 +69,7 @@ def _snapshots(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, tuple]
     blueprint, kept = simulated.job.blueprint, simulated.recorder.snapshots
     # Weights overflow one sample before activity does.
     finite = np.isfinite(np.hstack([kept.samples[:, None], *kept.values.values()])).all(axis=1)
-    matrices = outward(
-        blueprint, simulated.units, {name: rows[finite] for name, rows in kept.values.items()}
-    )
+    matrices = blueprint.matrices({name: rows[finite] for name, rows in kept.values.items()})
     variables: dict[str, tuple] = {}
     for pathway in blueprint.parts.weighted:
         dims = ("snapshot", *dimensions(blueprint.by_key[f"{pathway.name}.w"], blueprint))
@@ -115,9 +113,8 @@ def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
     out: dict[str, tuple] = {}
     for trace in job.recording.traces:
         rows, variable = kept.values[trace.label][:whole], trace.quantity.variable
-        rows /= simulated.units.scale(variable.scale) * in_si(
-            variable.unit
-        )  # in place: they can be large
+        if variable.unit != "1":
+            rows /= in_si(variable.unit)  # in place: they can be large
         attrs = {"long_name": variable.meaning, "units": variable.unit}
         out[trace.label] = (*_shaped(trace, rows, held, blueprint), attrs)
         coords |= {} if trace.chosen is None else _places(trace, blueprint)

@@ -218,7 +218,7 @@ class Run(RunFigures, Tabled):
 
     @property
     def gains(self) -> tuple[float, ...]:
-        """Gains of the links between areas, from x up to y, in the data's units."""
+        """Gains of the links between areas, from x up to y."""
         return tuple(self._areas()["gains"])
 
     def area_weights(self, snapshot: int = -1) -> list[AreaWeights]:

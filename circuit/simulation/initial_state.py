@@ -1,6 +1,4 @@
-"""The state a run starts from: weights, parameters and what cells and synapses remember, in the
-circuit's own units.
-"""
+"""The state a run starts from: weights, parameters and what cells and synapses remember."""
 
 from __future__ import annotations
 
@@ -15,7 +13,6 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity
 from biorrr.circuit.stimulus.data_checks import check_weights
 from biorrr.circuit.stimulus.presentation import WEIGHTS, generator
-from biorrr.circuit.stimulus.units import Units
 from biorrr.errors import InputError
 from biorrr.models import Area, Pathway, Population
 from biorrr.models.expressions import evaluate, names_in
@@ -31,17 +28,14 @@ class Beginning:
 
     Parameters
     ----------
-    units
-        How the circuit's units relate to the data's.
     weights
-        Initial matrices by name, in the circuit's units; others are drawn pathway by pathway.
+        Initial matrices by name; others are drawn pathway by pathway.
     parameters
-        Values by "part.variable", in the data's units, in place of those the parts declare.
+        Values by "part.variable", in place of those the parts declare.
     replay
         Replays after each sample.
     """
 
-    units: Units = field(default_factory=Units)
     weights: Mapping[str, np.ndarray] = field(default_factory=dict)
     parameters: Mapping[str, float] = field(default_factory=dict)
     replay: int = 0
@@ -61,19 +55,13 @@ def initial_state(
     blueprint, begin, seed
         The circuit, how it meets its data, and the seed of what is drawn.
     given
-        Matrices by name, in the data's units, that replace those of ``begin``.
+        Matrices by name that replace those of ``begin``.
     start
         An earlier run to continue, whose weights and memories replace all others.
     """
-    units, weights = (
-        begin.units,
-        {
-            **begin.weights,
-            **given_weights(given or {}, blueprint, begin.units),
-        },
-    )
-    values = _Values(blueprint, units, seed, begin.parameters)
-    kept = {} if start is None else _remembered(start, blueprint, units)
+    weights = {**begin.weights, **given_weights(given or {}, blueprint)}
+    values = _Values(blueprint, seed, begin.parameters)
+    kept = {} if start is None else _remembered(start, blueprint)
     state: dict[str, np.ndarray] = {}
     for quantity in blueprint.state:
         if quantity.name == "w":
@@ -88,9 +76,8 @@ def initial_state(
         elif pathway.weight in weights:
             drawn = turn.flat(weights[pathway.weight])
         else:
-            spread = pathway.spread * units.scale(pathway.scale)
             rng = generator(seed, WEIGHTS, zlib.crc32(pathway.name.encode()))
-            drawn = spread * rng.standard_normal(math.prod(turn.shape))
+            drawn = pathway.spread * rng.standard_normal(math.prod(turn.shape))
         state[key] = values.begun(pathway, drawn)
     return {quantity.key: state[quantity.key] for quantity in blueprint.state}
 
@@ -100,7 +87,7 @@ def drawn_weights(
     seed: int,
     start: tuple[float, float, float] = (0.01, 0.1, 1 / 3),
 ) -> dict[str, np.ndarray]:
-    """Draw the microcircuit's initial matrices; return them by name, in the data's units.
+    """Draw the microcircuit's initial matrices; return them by name.
 
     Parameters
     ----------
@@ -123,9 +110,14 @@ def drawn_weights(
     return drawn
 
 
-def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, np.ndarray]:
-    """Draw initial matrices of areas with apical feedback; return them by name, in the circuit's
-    own units.
+def drawn_areas(
+    layout: Sequence[Area],
+    m: int,
+    n: int,
+    seed: int,
+    start: tuple[float, float, float] | None = None,
+) -> dict[str, np.ndarray]:
+    """Draw initial matrices of areas with apical feedback; return them by name.
 
     Areas begin by passing on random directions: outputs of variance 1 where inputs have it. Between
     areas A and W' begin unrelated but for a common direction, as Q and R of the microcircuit do,
@@ -134,27 +126,26 @@ def drawn_areas(layout: Sequence[Area], m: int, n: int, seed: int) -> dict[str, 
     """
     rng = generator(seed, WEIGHTS)
     sizes = [m, *(area.k for area in layout)]
-    out = {layout[-1].weights[1]: 0.03 * rng.standard_normal((n, layout[-1].k))}
+    size_w, size_a, size_q = start or (1 / math.sqrt(m), 0.03, 1.0)
+    out = {layout[-1].weights[1]: size_a * rng.standard_normal((n, layout[-1].k))}
     for place, (area, below) in enumerate(zip(layout, sizes[:-1], strict=True)):
         W, _, Q, R = area.weights
         drawn = rng.standard_normal((below, area.k))
         if not place:
-            out[W] = drawn / math.sqrt(m)
+            out[W] = size_w * drawn
         else:
             U, _, V = np.linalg.svd(drawn, full_matrices=False)
             out[W] = U @ V
             out[layout[place - 1].weights[1]] = (
                 out[W] + 0.2 / math.sqrt(area.k) * rng.standard_normal(drawn.shape)
             ).T
-        out[Q] = np.eye(area.k, area.interneurons)
+        out[Q] = (size_q if area.last else 1.0) * np.eye(area.k, area.interneurons)
         out[R] = out[Q].T.copy()
     return out
 
 
-def given_weights(
-    given: Mapping[str, object], blueprint: Blueprint, units: Units
-) -> dict[str, np.ndarray]:
-    """Check matrices given by name in the data's units; return them in the circuit's own."""
+def given_weights(given: Mapping[str, object], blueprint: Blueprint) -> dict[str, np.ndarray]:
+    """Check matrices given by name; return them as arrays of floats."""
     known = {p.weight: p for p in blueprint.parts.weighted}
     out = {}
     for name, values in given.items():
@@ -162,15 +153,13 @@ def given_weights(
             raise InputError(
                 f"weights: there is no matrix called {name!r}; there are {', '.join(known)}"
             )
-        pathway = known[name]
         what = f"{name}0" if name in ("Vx", "Vy", "Q", "R") else f"weights[{name!r}]"
-        out[name] = check_weights(
-            what, values, blueprint.orientations[pathway.name].shape
-        ) * units.scale(pathway.scale)
+        shape = blueprint.orientations[known[name].name].shape
+        out[name] = check_weights(what, values, shape)
     return out
 
 
-def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.ndarray]:
+def _remembered(start: Run, blueprint: Blueprint) -> dict[str, np.ndarray]:
     """Return weights and memories that an earlier run ended with, as the engine holds them, by
     "part.variable".
     """
@@ -189,30 +178,24 @@ def _remembered(start: Run, blueprint: Blueprint, units: Units) -> dict[str, np.
     for pathway in blueprint.parts.weighted:
         if pathway.weight not in start.data:
             continue
-        scale = units.scale(pathway.scale)
-        turn = blueprint.orientations[pathway.name]
-        flat = turn.flat(
-            check_weights(f"start.{pathway.weight}", start.weights[pathway.weight], turn.shape)
+        orientation = blueprint.orientations[pathway.name]
+        matrix = start.weights[pathway.weight]
+        kept[f"{pathway.name}.w"] = orientation.flat(
+            check_weights(f"start.{pathway.weight}", matrix, orientation.shape)
         )
-        inner = ended.get(f"{pathway.name}.w", np.empty(0))
-        # Bit for bit where nothing has changed since, neither the run's weights nor the units of
-        # the data.
-        kept[f"{pathway.name}.w"] = inner if np.array_equal(inner / scale, flat) else flat * scale
     return kept
 
 
 class _Values:
     """Values of parameters and memories, each found when another or the circuit needs it."""
 
-    def __init__(
-        self, blueprint: Blueprint, units: Units, seed: int, parameters: Mapping[str, float]
-    ) -> None:
-        self.blueprint, self.units, self.seed, self.parameters = blueprint, units, seed, parameters
+    def __init__(self, blueprint: Blueprint, seed: int, parameters: Mapping[str, float]) -> None:
+        self.blueprint, self.seed, self.parameters = blueprint, seed, parameters
         self.found: dict[str, np.ndarray] = {}
         self.open: list[str] = []
 
     def flat(self, quantity: Quantity) -> np.ndarray:
-        """Return the values of ``quantity`` in the circuit's units, shape (size,)."""
+        """Return the values of ``quantity`` in SI units, shape (size,)."""
         if quantity.key not in self.found:
             if quantity.key in self.open:
                 raise InputError(
@@ -230,12 +213,8 @@ class _Values:
                 }
                 value = self._evaluated(value, self.blueprint.parts[quantity.part], known)
             value = plain(quantity.key, value, variable.unit)
-            scaled = (
-                np.asarray(value, dtype=np.float64)
-                * self.units.scale(variable.scale)
-                * in_si(variable.unit)
-            )
-            self.found[quantity.key] = np.broadcast_to(scaled, quantity.size).astype(np.float64)
+            value = np.asarray(value, dtype=np.float64) * in_si(variable.unit)
+            self.found[quantity.key] = np.broadcast_to(value, quantity.size).astype(np.float64)
             self.open.remove(quantity.key)
         return self.found[quantity.key]
 

@@ -105,10 +105,13 @@ class Recorder:
         """
         self.snapshots.add([t], {name: state[f"{name}.w"][None] for name in self.snapshots.values})
 
-    def snapshot(self, t: int, weights: Weights) -> None:
-        """Keep the weights as they are after ``t`` samples, when a snapshot is due."""
-        self.snapshots.add([t], {name: values[None] for name, values in weights.items()})
-        self.stopped = self.stopped or self.stops()
+    def snapshot(self, samples, weights: Mapping[str, np.ndarray]) -> None:
+        """Keep the weights as they are after so many ``samples``, when snapshots are due; each
+        array has one row per snapshot.
+        """
+        if len(samples):
+            self.snapshots.add(samples, weights)
+            self.stopped = self.stopped or self.stops()
 
     def stops(self) -> bool:
         """Return True if the callback ends the run at the last snapshot."""

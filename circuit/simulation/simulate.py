@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.simulation.checkpoint import Checkpoint, CheckpointFile, identity_of
 from biorrr.circuit.simulation.events import advance, lesioned
 from biorrr.circuit.simulation.job import Engine, Job, Outcome
 from biorrr.circuit.simulation.progress import progress_bar
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.data_checks import check_unchanged, warn
-from biorrr.circuit.stimulus.units import Units
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models import Event
 from biorrr.models.validation import LARGEST_WHOLE, whole_number
@@ -37,8 +35,6 @@ class Simulated:
     ----------
     job, outcome, recorder
         What was simulated, after all events; the state in the end; snapshots and traces.
-    units
-        How the circuit's units relate to the data's.
     engine, seconds
         What simulated, and how long it took.
     """
@@ -46,14 +42,12 @@ class Simulated:
     job: Job
     outcome: Outcome
     recorder: Recorder
-    units: Units
     engine: str
     seconds: float
 
 
 def simulate(
     job: Job,
-    units: Units,
     engine: str,
     build: Callable[[], Engine],
     events: Sequence[Event] = (),
@@ -65,8 +59,8 @@ def simulate(
 
     Parameters
     ----------
-    job, units
-        What to simulate, and how the circuit's units relate to the data's.
+    job
+        What to simulate.
     engine, build
         Name of the engine, and a function that returns it when it is needed.
     events
@@ -78,7 +72,7 @@ def simulate(
     shown: Any = progress_bar(job.stop - job.start) if progress else nullcontext()
     with shown as bar:
         recorder = Recorder(
-            job, callback and (lambda t, flat: callback(t, outward(job.blueprint, units, flat)))
+            job, callback and (lambda t, flat: callback(t, job.blueprint.matrices(flat)))
         )
         kept, outcome, left = None, None, job
         if checkpoint is not None:
@@ -115,9 +109,7 @@ def simulate(
     if outcome.ended == "interrupted":
         warn(f"interrupted after {outcome.samples} samples; the run holds what was recorded")
     seconds = time.perf_counter() - began + (kept.earlier if kept is not None else 0.0)
-    return Simulated(
-        lesioned(job, events, outcome.samples), outcome, recorder, units, engine, seconds
-    )
+    return Simulated(lesioned(job, events, outcome.samples), outcome, recorder, engine, seconds)
 
 
 def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:
@@ -143,14 +135,6 @@ def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:
             " all)"
         )
     return first, last
-
-
-def outward(
-    blueprint: Blueprint, units: Units, flat: Mapping[str, np.ndarray]
-) -> dict[str, np.ndarray]:
-    """Return flat weights by pathway as matrices by their names, in the data's units."""
-    scales = {p.weight: units.scale(p.scale) for p in blueprint.parts.weighted}
-    return {name: matrix / scales[name] for name, matrix in blueprint.matrices(flat).items()}
 
 
 def snapshot_samples(wanted, first: int, last: int) -> np.ndarray:

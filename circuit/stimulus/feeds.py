@@ -1,22 +1,21 @@
-"""Data on their way into a circuit: checked, centred and scaled, port by port."""
+"""Data on their way into a circuit: checked and centred, port by port."""
 
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from biorrr.circuit.compile.blueprint import Blueprint, Port
+from biorrr.circuit.compile.blueprint import Port
 from biorrr.circuit.compile.timing import Timing
 from biorrr.circuit.stimulus.data_checks import check_table, file_facts, warn_of_columns
 from biorrr.circuit.stimulus.signals import TimeSeries
 from biorrr.circuit.stimulus.statistics import Facts, facts_of
-from biorrr.circuit.stimulus.units import Units
 from biorrr.errors import InputError, InputTypeError
+from biorrr.models import Parts
 from biorrr.models.physical_units import in_si
 
 
@@ -33,7 +32,8 @@ class Feed:
     centred
         True to subtract their mean from each sample.
     gain
-        By which each sample is multiplied after that.
+        By which each sample is multiplied after that: the unit of the variable that it sets, in SI
+        units; 0 where the input is cut.
     held, ticks
         Ticks for which a sample is held, and for which a row is shown: equal where every sample is
         one row.
@@ -62,14 +62,6 @@ class Feed:
         return self.facts.mean if self.centred else np.zeros(self.values.shape[1])
 
     @property
-    def unit_gain(self) -> float:
-        """The gain that brings the data to a mean square of 1."""
-        power = (
-            self.facts.variance if self.centred else self.facts.variance + self.facts.mean**2
-        ).mean()
-        return 1 / math.sqrt(power) if power else 1.0
-
-    @property
     def samples(self) -> int:
         """Number of samples; of a signal in time, of its windows."""
         return len(self.values) * self.ticks // self.held
@@ -81,13 +73,14 @@ class Feed:
         return sample if self.ticks == self.held else (sample * self.held + tick) // self.ticks
 
 
-def read_feeds(ports: Sequence[Port], X, Y, centre: bool, timing: Timing) -> dict[str, Feed]:
-    """Check the data that :meth:`biorrr.circuit.Microcircuit.run` is given; return them by port,
-    without gains as yet.
+def read_feeds(
+    parts: Parts, ports: Sequence[Port], X, Y, centre: bool, timing: Timing
+) -> dict[str, Feed]:
+    """Check the data that :meth:`biorrr.circuit.Microcircuit.run` is given; return them by port.
 
     Parameters
     ----------
-    ports
+    parts, ports
         Of the circuit.
     X, Y
         Tables of samples or signals in time, or a dict of them by port in place of both.
@@ -100,7 +93,10 @@ def read_feeds(ports: Sequence[Port], X, Y, centre: bool, timing: Timing) -> dic
     shown = {
         port: port if isinstance(X, Mapping) else port.upper() for port in given
     }  # as the user calls them
-    feeds = {port: _feed(shown[port], data, centre, timing) for port, data in given.items()}
+    feeds = {}
+    for port in ports:
+        unit = parts[port.population].variable(port.variable).unit
+        feeds[port.name] = _feed(shown[port.name], given[port.name], centre, timing, in_si(unit))
     lengths = {shown[port]: feed.samples for port, feed in feeds.items()}
     if len(set(lengths.values())) > 1:
         counts = " and ".join(map(str, lengths.values()))
@@ -131,7 +127,7 @@ def _by_port(ports: list[str], X, Y) -> dict[str, Any]:
     return {"x": X, "y": Y}
 
 
-def _feed(name: str, data, centre: bool, timing: Timing) -> Feed:
+def _feed(name: str, data, centre: bool, timing: Timing, gain: float) -> Feed:
     """Return the feed of one port; errors call it ``name``."""
     in_time = isinstance(data, TimeSeries)
     if in_time and timing.instant:
@@ -150,17 +146,6 @@ def _feed(name: str, data, centre: bool, timing: Timing) -> Feed:
     if len(values) > 1:
         warn_of_columns(name, facts.mean, facts.variance, centre)
     labels = tuple(str(column) for column in getattr(data, "columns", ()))
-    return Feed(values, facts, centre, 1.0, timing.held, ticks, in_time, labels, file_facts(values))
-
-
-def scaled(feeds: Mapping[str, Feed], blueprint: Blueprint, units: Units) -> dict[str, Feed]:
-    """Return ``feeds`` with their gains: data are given in the unit of the variable that they
-    set.
-    """
-    out = {}
-    for port in blueprint.ports:
-        variable = blueprint.by_key[f"{port.population}.{port.variable}"].variable
-        out[port.name] = replace(
-            feeds[port.name], gain=units.scale(variable.scale) * in_si(variable.unit)
-        )
-    return out
+    return Feed(
+        values, facts, centre, gain, timing.held, ticks, in_time, labels, file_facts(values)
+    )

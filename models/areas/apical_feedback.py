@@ -84,12 +84,6 @@ class Area:
         """Population and variable that drive its proximal synapses."""
         return (f"pyramidal{suffix(self.number - 1)}", "z") if self.number > 1 else ("sensory", "x")
 
-    def _scale(self, scale: str) -> str:
-        """Return ``scale`` in the last area, whose currents and interneurons scale with the units
-        of y; else 1.
-        """
-        return scale if self.last else "1"
-
     def populations(self) -> tuple[Population, ...]:
         """Return its pyramidal neurons and interneurons."""
         plain, inner, end = (
@@ -97,24 +91,16 @@ class Area:
             Interneurons(self.interneurons),
             suffix(self.number),
         )
-        taught, inhibiting = (
-            tuple(replace(variable, scale=self._scale(variable.scale)) for variable in variables)
-            for variables in (plain.variables[1:], inner.variables)
-        )
         pyramidal = replace(
             plain,
             variables=(
                 Variable("z", "somatic output", role="memory"),
                 Variable("basal", "proximal current"),
-                *taught,
+                *plain.variables[1:],
                 Variable(
                     "shortfall", "what the soma is driven by beyond its output", role="memory"
                 ),
-                Variable(
-                    "power",
-                    "sum of squares of the cell's inhibitory weights",
-                    scale=self._scale("a"),
-                ),
+                Variable("power", "sum of squares of the cell's inhibitory weights"),
             ),
             steps=(
                 *plain.steps,
@@ -129,7 +115,7 @@ class Area:
                 dimension=f"{cells.dimension}{end}",
                 area=self.number,
             )
-            for cells in (pyramidal, replace(inner, variables=inhibiting))
+            for cells in (pyramidal, inner)
         )
 
     def pathways(self) -> tuple[Pathway, ...]:
@@ -144,7 +130,6 @@ class Area:
             current=f"w * {low}_pre",
             change=f"eta_x{end} * {low}_pre * plateau_post",
             replay=f"eta_x{end} * replay_gain * {low}_pre * plateau_post",
-            scale="z / x" if low == "x" else "1",
             equation=f"d{W} = eta_x{end} {low} plateau'",
         )
         distal = replace(
@@ -160,7 +145,6 @@ class Area:
                 distal,
                 source=f"pyramidal{suffix(self.number + 1)}",
                 current="w * z_pre",
-                scale="1",
                 change=f"eta_y{end} * (z_pre * z_post - rho * w)",
                 replay=f"eta_y{end} * replay_gain * z_pre * z_post",
                 equation=f"d{A} = eta_y{end} (z z' - rho {A})",
@@ -170,7 +154,6 @@ class Area:
             source=f"interneurons{end}",
             change=f"eta_q{end} * (z_post * n_pre - rho * w)",
             replay=f"eta_q{end} * replay_gain * z_post * n_pre",
-            scale=self._scale("a / n"),
             equation=f"d{Q} = eta_q{end} (z n' - rho {Q})",
             sums=(("power", "w**2"),),
         )
@@ -179,7 +162,6 @@ class Area:
             source=f"pyramidal{end}",
             change=f"eta_r{end} * (n_post * z_pre - rho * w)",
             replay=f"eta_r{end} * replay_gain * n_post * z_pre",
-            scale=self._scale("n / z"),
             equation=f"d{R} = eta_q{end} (n z' - rho {R})",
         )
         return tuple(
@@ -207,24 +189,21 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
     squares with gain QR, so its rate is divided by the mean power of the input and by trace(QQ').
     One sample is bounded by its own power; the bound falls more slowly than the rate, so that in
     the end every sample counts the same. Between areas A and W drive each other up while their
-    product exceeds QQ'; so Q follows faster than A, and its start, 1, is the largest it comes to. A
-    ridge above the power of x slows down what the first area learns from x; Q, which fades in areas
-    that have not found y yet, is slower by as much. :func:`~biorrr.models.auto_rates.plan_of_areas`
-    has the numbers that depend on the announced end.
+    product exceeds QQ'; so Q follows faster than A, and its start is the largest it comes to, 1 or,
+    in the last area, the root of `usual_q`. A ridge above the power of x slows down what the first
+    area learns from x; Q, which fades in areas that have not found y yet, is slower by as much.
+    :func:`~biorrr.models.auto_rates.plan_of_areas` has the numbers that depend on the announced
+    end.
     """
     shared = [
         *REGRESSION,
         broadcast("rho", "variance that every output is brought to", "parameter", 1.0),
     ]
     for area in areas:
-        end, scale = suffix(area.number), "z / a" if area.last else "1"
+        end = suffix(area.number)
         shared += [
             broadcast(
-                f"feedback{end}",
-                "gain of the plateau at the soma",
-                "parameter",
-                area.feedback,
-                scale,
+                f"feedback{end}", "gain of the plateau at the soma", "parameter", area.feedback
             ),
             broadcast(f"power_q{end}", "trace(QQ'), the gain of the inhibitory loop", "memory"),
         ]
@@ -251,7 +230,7 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
             f"wanted = {base} * fall / ({mean} + {ridge})",
             (
                 f"eta_x{end} = clip(wanted, 0, bound / (energy_x{end} + {ridge} + 1e-300)) /"
-                f" clip(power_q{end}, 1, inf)"
+                f" clip(power_q{end}, {'usual_q' if area.last else '1'}, inf)"
             ),
             (
                 f"eta_q{end} = clip(base_q * heard * fall, 0, 0.06 * learning / (energy_z{end} +"
@@ -259,8 +238,8 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
             ),
             f"eta_r{end} = eta_q{end}",
             (
-                f"eta_y{end} = clip(base_y * fall, 0, 0.5 * learning / (1 - s + s * (energy_y +"
-                " ridge_y)))"
+                f"eta_y{end} = clip(base_y * fall / (1 - s + s * power_y), 0,"
+                " 0.5 * learning / (1 - s + s * (energy_y + ridge_y) + 1e-300))"
                 if area.last
                 else f"eta_y{end} = 0.3 * eta_q{end}"
             ),
@@ -273,7 +252,9 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
         broadcast("energy_y", "|y|^2"),
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("power_x", "mean of |x|^2 over the data", "parameter", "cells('sensory')"),
-        broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter", scale="x**2"),
+        broadcast("power_y", "mean square of a channel of y over the data", "parameter", 1.0),
+        broadcast("usual_q", "eigenvalue of QQ' to which such a channel leads", "parameter", 1.0),
+        broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter"),
         *(
             broadcast(name, meaning, "parameter", _OPEN_ENDED[name])
             for name, meaning in PLANNED_FOR_AREAS.items()

@@ -91,13 +91,10 @@ class Leaky(Holding):
         """Give cells their membranes; with apical feedback, somata follow the tick before."""
         if cells.kind == "interneuron":
             return cells.adding(
-                Variable(
-                    "membrane", "membrane potential", role="memory", scale=cells.variable("n").scale
-                ),
+                Variable("membrane", "membrane potential", role="memory"),
                 _relaxation("membrane_step", self.tau_interneuron),
                 _relaxing("interneuron", "membrane", "membrane_step", "n"),
             )
-        scale = cells.variable("a").scale
         soma: tuple[Variable | Step, ...] = (
             Variable("soma", "membrane potential of the soma", role="memory"),
             _relaxing("membrane", "soma", "soma_step", "z"),
@@ -107,11 +104,9 @@ class Leaky(Holding):
                 Step("input", f"{'soma' if cells.has('soma') else 'z'} += soma_step * shortfall"),
             )
         return cells.adding(
-            Variable("dendrite", "excitation of the distal dendrite", role="memory", scale=scale),
-            Variable(
-                "hyperpolarisation", "inhibition of the distal dendrite", role="memory", scale=scale
-            ),
-            Variable("calcium", "the plateau as it rises and decays", role="memory", scale=scale),
+            Variable("dendrite", "excitation of the distal dendrite", role="memory"),
+            Variable("hyperpolarisation", "inhibition of the distal dendrite", role="memory"),
+            Variable("calcium", "the plateau as it rises and decays", role="memory"),
             _relaxation("soma_step", self.tau_soma),
             _relaxation("dendrite_step", self.tau_dendrite),
             _relaxation("plateau_step", self.tau_plateau),

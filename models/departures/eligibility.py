@@ -107,12 +107,7 @@ def with_trace(cells: Population, activity: str, trace: str, tau: float) -> Popu
     if cells.has(trace):
         raise InputError(f"{cells.name} keeps a trace of the {declared.meaning} already")
     return cells.adding(
-        Variable(
-            trace,
-            f"eligibility trace of the {declared.meaning}",
-            role="memory",
-            scale=declared.scale,
-        ),
+        Variable(trace, f"eligibility trace of the {declared.meaning}", role="memory"),
         parameter(
             f"{trace}_step", "relaxation of the trace per tick", f"1 - exp(-lapse / {tau!r})"
         ),

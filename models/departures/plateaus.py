@@ -38,10 +38,8 @@ class _Shape(Departure):
 
     def altered(self, cells: Population) -> Population:
         """Give pyramidal neurons the parameter, and the step that makes plateaus."""
-        scale = cells.variable("plateau").scale
         given = [
-            parameter(name, f"{name} of the plateau", value, scale=scale)
-            for name, value in vars(self).items()
+            parameter(name, f"{name} of the plateau", value) for name, value in vars(self).items()
         ]
         code = self.code.format(stream=in_area(Stream.PLATEAU, cells.area))
         return cells.adding(*given, Step("plateau shape", code))
@@ -135,7 +133,5 @@ class ApicalDrive(Departure):
 
     def altered(self, cells: Population) -> Population:
         """Let the plateau add to the output."""
-        gain = parameter(
-            "apical_gain", "how much the plateau drives the output", self.gain, scale="z / a"
-        )
+        gain = parameter("apical_gain", "how much the plateau drives the output", self.gain)
         return cells.adding(gain, Step("apical", "z += apical_gain * plateau"))

@@ -60,10 +60,7 @@ class Spiking(Departure):
         if part.kind == "recruitment":
             return replace(part, sums=(*part.sums, ("strength", "w**2")))
         if part.kind == "interneuron":
-            scale = f"({part.variable('n').scale})**2"
-            part = part.adding(
-                Variable("strength", "sum of squares of an interneuron's weights", scale=scale)
-            )
+            part = part.adding(Variable("strength", "sum of squares of an interneuron's weights"))
             unit, phase = "(sqrt(strength) + 1e-300)", "interneuron output"
             return self._spiking(
                 part, "interneuron", "n", "n", "interneuron_spikes", unit, Stream.INTERNEURON, phase
@@ -93,12 +90,7 @@ class Spiking(Departure):
         """Return ``cells`` whose ``activity`` is what their spikes say of their ``drive``."""
         return cells.adding(
             Variable(spikes, f"spikes of the population that stands for an {said}"),
-            Variable(
-                "filtered",
-                "what a synaptic filter has left of past ticks",
-                role="memory",
-                scale=cells.variable(activity).scale,
-            ),
+            Variable("filtered", "what a synaptic filter has left of past ticks", role="memory"),
             parameter("cells_each", f"cells that stand for an {said}", self.population),
             parameter("rest", "spikes per cell and sample at rest", float(self.baseline)),
             parameter(

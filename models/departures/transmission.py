@@ -58,9 +58,8 @@ class TransmissionNoise(Departure):
                 stream = in_area(_STREAMS.get(quantity, place), cells.area)
                 # A tick that takes only a share of the sample's time averages over less noise.
                 spread = f"sigma * sqrt({quantity}_variance / share)"
-                meaning, scale = f"variance of the {declared.meaning}", f"({declared.scale})**2"
                 cells = cells.adding(
-                    Variable(f"{quantity}_variance", meaning, scale=scale),
+                    Variable(f"{quantity}_variance", f"variance of the {declared.meaning}"),
                     Step(
                         phase, f"{quantity} += {spread} * gaussian_draw(seed, {stream}, moment, i)"
                     ),
@@ -122,12 +121,7 @@ class _Delay(Departure):
         code = "\n".join([f"undelayed = {self.activity}", f"{self.activity} = {line[0]}", *shift])
         declared, unit = cells.variable(self.activity), "samples" if self.samples else "ticks"
         remembered = [
-            Variable(
-                past,
-                f"{declared.meaning}, {past[5:]} {unit} ago",
-                role="memory",
-                scale=declared.scale,
-            )
+            Variable(past, f"{declared.meaning}, {past[5:]} {unit} ago", role="memory")
             for past in line
         ]
         return cells.adding(*remembered, Step(self.phase, code))

@@ -138,7 +138,7 @@ class Millivolts(Holding):
                 # its weights.
                 strength = (("strength", "w**2"),) if kind == "recruitment" else ()
                 sums = tuple((filled, _carried(code, said)) for filled, code in pathway.sums)
-                carried = Variable("carried", "what reaches other cells", scale=said)
+                carried = Variable("carried", "what reaches other cells")
                 code = f"carried = waking * heard + (1 - waking) * {said}"
                 parts = parts.having(
                     replace(

@@ -28,16 +28,12 @@ OUTPUT_READINGS = (
     Variable("event_count", "events per cell since spikes count", role="memory"),
     Variable("burst_count", "bursts per cell since spikes count", role="memory"),
     Variable("heard", "output, as synapses carry it on", role="memory"),
-    Variable("inhibited", "inhibition, as synapses carry it on", role="memory", scale="a"),
-    Variable("inhibition_sum", "inhibition, summed since spikes count", role="memory", scale="a"),
+    Variable("inhibited", "inhibition, as synapses carry it on", role="memory"),
+    Variable("inhibition_sum", "inhibition, summed since spikes count", role="memory"),
     Variable("usual_events", "mean rate of events", role="memory", value=_REST_EVENTS, unit="Hz"),
     Variable("usual_bursts", "mean rate of bursts", role="memory", value=_REST_BURSTS, unit="Hz"),
     Variable(
-        "usual_drive",
-        "mean square of the distal current less inhibition",
-        role="memory",
-        value=1.0,
-        scale="a**2",
+        "usual_drive", "mean square of the distal current less inhibition", role="memory", value=1.0
     ),
     Step(
         "membrane",
@@ -80,11 +76,11 @@ OUTPUT_READINGS = (
 )
 
 INTERNEURON_READINGS = (
-    Variable("strength", "sum of squares of an interneuron's weights", scale="n**2"),
+    Variable("strength", "sum of squares of an interneuron's weights"),
     Variable("interneuron_current", "current into the cells", unit="pA"),
     Variable("spike_sum", "spikes of the population in this tick"),
     Variable("spike_count", "spikes per cell since spikes count", role="memory"),
-    Variable("heard", "interneuron activity, as synapses carry it on", role="memory", scale="n"),
+    Variable("heard", "interneuron activity, as synapses carry it on", role="memory"),
     Variable("usual_spikes", "mean rate of spikes", role="memory", value=_REST_SPIKES, unit="Hz"),
     Step(
         "interneuron",

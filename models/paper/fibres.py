@@ -11,7 +11,7 @@ def SensoryInput(size: int | None = None) -> Population:
     return Population(
         size,
         name="sensory",
-        variables=(Variable("x", "sensory input", role="input", scale="x"),),
+        variables=(Variable("x", "sensory input", role="input"),),
         meaning="Feedforward fibres, one per feature of x; they end on proximal dendrites.",
         dimension="input",
         kind="sensory",
@@ -23,7 +23,7 @@ def InstructiveInput(size: int | None = None) -> Population:
     return Population(
         size,
         name="instructive",
-        variables=(Variable("y", "instructive input", role="input", scale="y"),),
+        variables=(Variable("y", "instructive input", role="input"),),
         meaning="Fibres from other areas, one per feature of y; they end on the distal tuft.",
         dimension="instruction",
         kind="instructive",

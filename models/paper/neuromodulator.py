@@ -20,13 +20,10 @@ PLASTICITY = {
     "r": "pyramidal-to-interneuron",
 }
 REGRESSION = (
-    broadcast("s", "0 is RRMSE, 1 is CCA", "parameter", scale="1 / a"),
-    broadcast("ridge_y", "added to Cyy", "parameter", scale="y**2"),
+    broadcast("s", "0 is RRMSE, 1 is CCA", "parameter"),
+    broadcast("ridge_y", "added to Cyy", "parameter"),
     broadcast(
-        "replay_gain",
-        "plasticity in replay: ridge times inputs per replayed tick",
-        "parameter",
-        scale="x**2",
+        "replay_gain", "plasticity in replay: ridge times inputs per replayed tick", "parameter"
     ),
 )
 
@@ -82,21 +79,14 @@ def AdaptiveNeuromodulator() -> Population:
         broadcast("energy_y", "|y|^2"),
         broadcast("energy_z", "|z|^2"),
         broadcast("trace_q", "trace(QQ'), the gain of the inhibitory loop"),
-        broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter", scale="x**2"),
+        broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter"),
         broadcast(
             "power_x",
             "mean of |x|^2 over the data, with the ridge",
             "parameter",
             "cells('sensory')",
-            scale="x**2",
         ),
-        broadcast(
-            "typical_y",
-            "power of y in a direction that is to be learned",
-            "parameter",
-            1.0,
-            scale="y**2",
-        ),
+        broadcast("typical_y", "power of y in a direction that is to be learned", "parameter", 1.0),
         *(
             broadcast(name, meaning, "parameter", _OPEN_ENDED[name])
             for name, meaning in PLANNED.items()
@@ -153,7 +143,7 @@ class AdaptiveRates(Departure):
     def alter(self, parts: Parts) -> Parts:
         """Let the neuromodulator listen to inputs and outputs, and to the strength of inhibition."""
         inhibitory = parts["inhibitory"]
-        power = Variable("power", "sum of squares of the cell's inhibitory weights", scale="a")
+        power = Variable("power", "sum of squares of the cell's inhibitory weights")
         return parts.having(
             parts["pyramidal"].adding(power),
             AdaptiveNeuromodulator(),

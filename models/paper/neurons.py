@@ -13,11 +13,11 @@ def PyramidalNeurons(size: int | None = None) -> Population:
         name="pyramidal",
         variables=(
             Variable("z", "somatic output"),  # Vx'x
-            Variable("a", "distal current", scale="a"),  # Vy'y
-            Variable("inhibition", "inhibition of the distal dendrite", scale="a"),  # Qn
+            Variable("a", "distal current"),  # Vy'y
+            Variable("inhibition", "inhibition of the distal dendrite"),  # Qn
             Variable(
-                "plateau", "calcium plateau potential", scale="a"
-            ),  # travels down, teaches the proximal synapses
+                "plateau", "calcium plateau potential"
+            ),  # travels down, teaches proximal synapses
         ),
         steps=(Step("plateau", "plateau = a - inhibition", replays=True),),
         meaning="Two-compartment neurons: the soma speaks, the distal dendrite teaches.",
@@ -33,7 +33,7 @@ def Interneurons(size: int | None = None) -> Population:
     return Population(
         size,
         name="interneurons",
-        variables=(Variable("n", "interneuron activity", scale="n"),),  # Rz; Q'z once R has met Q'
+        variables=(Variable("n", "interneuron activity"),),  # Rz; Q'z once R has met Q'
         meaning=(
             "Somatostatin-like interneurons: driven by pyramidal output, they inhibit the distal"
             " dendrite."

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.engines import cache, compiler, standalone
+from biorrr.circuit.engines import cache, compiler, cpp_kernel
 from biorrr.models import Rate, Rates
 
 PROGRAM = b"a program"
@@ -128,7 +128,7 @@ def test_files_may_vanish_while_they_are_counted(folder, monkeypatch):
 
 def key(m=6, n=4, **settings):
     return cache.key_of(
-        standalone._description(Microcircuit(**{"k": 2, **settings}).blueprint(m, n))
+        cpp_kernel._description(Microcircuit(**{"k": 2, **settings}).blueprint(m, n))
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from biorrr.circuit import Circuit, Microcircuit
 from biorrr.circuit.engines import compiler
 from biorrr.circuit.engines.cpp_source import write_source
+from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.models import (
     DalesLaw,
     DistalSynapses,
@@ -74,22 +75,28 @@ def test_silent_fibres_and_factors_that_are_zero_are_skipped():
     source = write_source(circuit.blueprint(6, 4).code)
 
     def of(name):
-        return source.partition(f"static void {name}()")[2].partition("\n}\n")[0]
+        return source.partition(f"static void {name}(Circuit &_circuit,")[2].partition("\n}\n")[0]
 
     def due(name):
-        (call,) = (line.strip() for line in source.splitlines() if line.endswith(f" {name}();"))
-        return call.removeprefix("if (").removesuffix(f") {name}();").split(" && ")
+        (call,) = (
+            line.strip().partition(f" {name}(_circuit,")[0]
+            for line in source.splitlines()
+            if f" {name}(_circuit," in line
+        )
+        return call.removeprefix("if (").removesuffix(")").split(" && ")
 
     for step in ("proximal_change", "proximal_replay"):
-        assert "_i = active_sensory_x.begin; _i < active_sensory_x.end" in of(step)
-        assert "circuit::neuromodulator::eta_x[0] != 0" in due(step)
-        assert "circuit::proximal::plastic[0] != 0" in due(step)
+        assert "_i = _circuit.active_sensory_x.begin; _i < _circuit.active_sensory_x.end" in of(
+            step
+        )
+        assert "_circuit.neuromodulator.eta_x[0] != 0" in due(step)
+        assert "_circuit.proximal.plastic[0] != 0" in due(step)
     assert "waking" in due("proximal_change")
     assert "!waking" in due("proximal_replay")
-    assert "circuit::neuromodulator::replay_gain[0] != 0" in due("proximal_replay")
+    assert "_circuit.neuromodulator.replay_gain[0] != 0" in due("proximal_replay")
     assert "_i = 0; _i < 4" in of("distal_change")
-    assert "_i = active_instructive_y.begin" in of("distal_a")
-    assert "_i = active_sensory_x.begin" in of("sensory_drive_energy_x")
+    assert "_i = _circuit.active_instructive_y.begin" in of("distal_a")
+    assert "_i = _circuit.active_sensory_x.begin" in of("sensory_drive_energy_x")
 
 
 def test_exp_of_one_cell_at_a_time_gives_the_same(tmp_path, monkeypatch, current_clamp):
@@ -187,3 +194,18 @@ def test_cells_of_a_pathway_are_counted_in_its_code(data):
         for engine in ("numpy", "cpp")
     ]
     np.testing.assert_allclose(u[1], u[0], **EXACT)
+
+
+@pytest.mark.parametrize("what", ["order", "replay"])
+def test_nothing_outside_the_data_is_presented(what, data, make_circuit, monkeypatch):
+    """Compiled code would read it, or end Python."""
+    shown = Presentation.shown
+
+    def stray(presentation, start, stop):
+        ticks = shown(presentation, start, stop)
+        ticks[7, 0 if what == "order" else 2] = 40 if what == "order" else -7
+        return ticks
+
+    monkeypatch.setattr(Presentation, "shown", stray)
+    with pytest.raises(RuntimeError, match=f"^{what}: must lie in .*, within the data"):
+        make_circuit("cpp", ridge=0.1, replay=2).run(data[0][:40], data[1][:40], progress=False)

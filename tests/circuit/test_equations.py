@@ -1,10 +1,13 @@
 """The circuit is the paper's four update rules: every weight and every activity, on every
 engine."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.models import Rate
 
 ENGINES = ["numpy", "cpp"]
 WEIGHTS = ("Vx", "Vy", "Q", "R")
@@ -38,6 +41,23 @@ def test_replay_is_the_ridge_of_the_loop(engine, data, make_circuit, make_loop):
         loop.present(X[row], Y[row], replayed=[-1 - i for i in replayed])
     circuit = make_circuit(engine, s=0.3, ridge=0.2, replay=4, seed=7)
     assert_equal_weights(circuit.run(X, Y, order=order), loop)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_engine_rearranges_arithmetic(engine, data, make_circuit, make_loop):
+    """At s = 1 the decay of Vy is 1 - s + s * ridge, whatever small ridge y asks for."""
+    X, Y = data[0][:200], 1e-8 * data[1][:200]
+    start = 1e8 * make_loop(2, s=1.0).Vy
+    rates = replace(make_loop(s=1.0).rates, y=Rate(0.02 / 1e-16))
+    loop = make_loop(2, s=1.0, ridge=0.5e-16, rates=rates)
+    loop.Vy = start
+    for x, y in zip(X, Y, strict=True):
+        loop.present(x, y)
+    run = make_circuit(engine, 2, s=1.0, ridge=(0.0, 0.5e-16), rates=rates).run(
+        X, Y, order="sequential", weights={"Vy": start}, progress=False
+    )
+    np.testing.assert_allclose(run.Vy, loop.Vy, rtol=0, atol=1e-12 * abs(loop.Vy).max())
+    np.testing.assert_allclose(run.Vx, loop.Vx, **EXACT)
 
 
 def test_two_ridges(data, make_circuit, make_loop):

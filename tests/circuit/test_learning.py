@@ -1,45 +1,37 @@
 """The circuit learns reduced-rank regression, whatever the units of the data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from biorrr.analysis import ReducedRankRegression, excess, whitening_error
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.stimulus.units import Units
-
-RIDGE = 0.1
 
 
-def mean_updates(units, wanted, s, X, Y):
-    """Mean of dVx and dVy over the data, in the circuit's units and at the exact solution in the
-    data's units.
+@pytest.mark.parametrize("feedback", [0.0, 0.3])
+@pytest.mark.parametrize("s", [0.0, 1.0])
+@pytest.mark.parametrize(("g", "h"), [(1e-6, 1e6), (1e6, 1e-6), (0.3, 5.0)])
+def test_data_in_other_units_are_learned_equally(g, h, s, feedback, data):
+    """With g x and h y in place of x and y, Vx becomes Vx/g and outputs stay the same.
+
+    With D = h^2 at s = 0 and D = 1 at s = 1, Vy becomes (D/h) Vy, a becomes D a and Q sqrt(D) Q.
     """
-    exact = ReducedRankRegression(k=2, s=wanted, ridge=RIDGE).fit(X, Y)
-    parts = Microcircuit(2).parts
-    scale = {pathway.weight: units.scale(pathway.scale) for pathway in parts.pathways}
-    inner = {
-        variable.name: units.scale(variable.scale) for variable in parts["neuromodulator"].variables
-    }
-    Vx, Vy = exact.Vx_ * scale["Vx"], exact.Vy_ * scale["Vy"]
-    Lambda = np.diag(exact.eigenvalues_[:2]) * scale["Q"] * scale["R"]  # QR at the optimum
-    x, y = units.scale("x") * X, units.scale("y") * Y
-    ridge_x, ridge_y = inner["replay_gain"] * RIDGE, inner["ridge_y"] * RIDGE
-    s = s * inner["s"]
-    Cxx, Cyy = (v.T @ v / len(v) + r * np.eye(v.shape[1]) for v, r in ((x, ridge_x), (y, ridge_y)))
-    Cxy = x.T @ y / len(x)
-    return Cxy @ Vy - Cxx @ Vx @ Lambda, Cxy.T @ Vx - s * Cyy @ Vy - (1 - s) * Vy
-
-
-@pytest.mark.parametrize("s", [0.0, 0.3, 0.9, 1.0])
-def test_gains_leave_the_optimum_where_it_is(s, data):
-    """At the exact solution all learning stands still, whatever the gains (Eqs. 9 to 11 with the
-    ridge).
-    """
-    units = Units.of_gains(gain_x=0.2, gain_y=7.0, s=s)
-    for update in mean_updates(units, s, s, *data):
-        np.testing.assert_allclose(update, 0, atol=1e-10)
-    if 0 < s < 1:  # with s as it was, it would not stand still
-        assert np.abs(mean_updates(units, s, s / units.scale("1 / a"), *data)[1]).max() > 0.01
+    X, Y = data[0][:400], data[1][:400]
+    D = s + (1 - s) * h**2
+    ridge = np.array([0.1, 0.2])
+    circuit = Microcircuit(2, s=s, ridge=tuple(ridge), feedback=feedback, engine="cpp")
+    scaled = replace(circuit, s=s / D, ridge=tuple(ridge * [g**2, h**2]), feedback=feedback / D)
+    run = circuit.run(X, Y, epochs=2, record=("plateau",), progress=False)
+    other = scaled.run(g * X, h * Y, epochs=2, record=("plateau",), progress=False)
+    expected = {"Vx": run.Vx / g, "Vy": run.Vy * D / h, "Q": run.Q * D**0.5, "R": run.R * D**0.5}
+    for name, matrix in expected.items():
+        atol = 1e-11 * abs(matrix).max()
+        np.testing.assert_allclose(other.weights[name], matrix, rtol=0, atol=atol)
+    plateau = D * run.data["plateau"]
+    np.testing.assert_allclose(
+        other.data["plateau"], plateau, rtol=0, atol=1e-11 * abs(plateau).max().item()
+    )
 
 
 @pytest.mark.parametrize("s", [0.0, 0.3, 1.0])

@@ -27,7 +27,7 @@ def on_disk(data, tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp"])
-@pytest.mark.parametrize("rows", [slice(None), slice(100, 400)])
+@pytest.mark.parametrize("rows", [slice(None), slice(100, 400), slice(300, None, -3)])
 def test_float32_file(engine, rows, learn, on_disk):
     rows = slice(0, 300) if engine == "numpy" and rows == slice(None) else rows
     on_map = np.load(on_disk, mmap_mode="r")[rows]

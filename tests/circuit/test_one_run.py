@@ -12,7 +12,7 @@ import pytest
 from biorrr.circuit import Circuit, Hierarchy, Microcircuit, Run
 from biorrr.circuit.compile.matrices import Orientation
 from biorrr.circuit.engines import choice, compiler
-from biorrr.circuit.stimulus import statistics, units
+from biorrr.circuit.stimulus import statistics
 from biorrr.models import (
     CutInstruction,
     Eligibility,
@@ -150,17 +150,6 @@ def test_data_are_read_twice_before_the_simulation(views, monkeypatch):
     X = views[0].view(Counted)
     statistics.facts_of("X", X, centre=True)
     assert Counted.rows == 2 * len(X)
-
-
-def test_scales_are_parsed_once(views, monkeypatch):
-    parsed = []
-    evaluate = units.evaluate
-    monkeypatch.setattr(
-        units, "evaluate", lambda text, names: parsed.append(text) or evaluate(text, names)
-    )
-    Microcircuit(2, engine="numpy").run(*views, progress=False)
-    assert parsed
-    assert len(parsed) == len(set(parsed))
 
 
 def test_matrices_turn_and_turn_back():

@@ -2,10 +2,12 @@
 logs.
 """
 
+import ctypes
 import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -191,9 +193,9 @@ def test_a_compiler_may_come_with_words(tmp_path, monkeypatch):
     for found in (compiler.find_compiler, compiler.identity):
         found.cache_clear()
     try:
-        (tmp_path / "one.cpp").write_text("int main() { return 0; }")
-        compiler.compile_program(tmp_path / "one.cpp", tmp_path / "one")
-        assert subprocess.run([tmp_path / "one"], check=False).returncode == 0
+        (tmp_path / "one.cpp").write_text('extern "C" int one() { return 1; }')
+        compiler.compile_library(tmp_path / "one.cpp", tmp_path / "one.so")
+        assert ctypes.CDLL(str(tmp_path / "one.so")).one() == 1
         assert (tmp_path / "log").read_text().startswith("called")
     finally:
         for found in (compiler.find_compiler, compiler.identity):
@@ -238,15 +240,34 @@ def test_a_cache_deleted_before_the_program_starts_is_made_again(folder, few):
     assert circuit.run(*few, progress=False).ended == "done"
 
 
+@needs_compiler
+def test_a_circuit_in_use_may_vanish_from_the_cache(folder, few):
+    """And what takes its place there is never taken for it."""
+    circuit = Microcircuit(2, engine="cpp", rates=RATES)
+    Vx = circuit.run(*few, progress=False).Vx
+    (library,) = folder.glob("circuits/circuit-*")
+    library.unlink()
+    library.write_bytes(b"another")
+    for again in (circuit, Microcircuit(2, engine="cpp", rates=RATES)):
+        np.testing.assert_array_equal(again.run(*few, progress=False).Vx, Vx)
+
+
+@needs_compiler
+def test_a_library_that_cannot_be_loaded_is_named(folder, few, monkeypatch):
+    monkeypatch.setattr(compiler, "FLAGS", (*compiler.FLAGS, "-c"))  # an object file
+    with pytest.raises(
+        RuntimeError, match=r"^engine 'cpp': the compiled circuit cannot be loaded .*BIORRR_CACHE"
+    ):
+        Microcircuit(2, engine="cpp", rates=RATES).run(*few, progress=False)
+
+
 FULL = """
-import resource, signal, sys
+import resource, signal
 import numpy as np
 from biorrr.circuit import Microcircuit
 from biorrr.models import Rate, Rates
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 circuit = Microcircuit(2, engine="cpp", rates=Rates(Rate(0.004), Rate(0.02), Rate(0.008)))
-if sys.argv[1] == "temporary folder":
-    circuit.build(6, 4)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))  # every file is full at once
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((900, 6)), rng.standard_normal((900, 4))
@@ -255,31 +276,44 @@ circuit.run(X - X.mean(0), Y - Y.mean(0), progress=False)
 
 
 @needs_compiler
-@pytest.mark.parametrize("what", ["cache", "temporary folder"])
-def test_a_full_folder_is_named(what, tmp_path):
+def test_a_full_cache_is_named(tmp_path):
     """And so is the variable by which another one can be chosen."""
-    folders = {"BIORRR_CACHE": str(tmp_path / "cache"), "TMPDIR": str(tmp_path / "tmp")}
-    (tmp_path / "tmp").mkdir()
-    if what == "temporary folder":
-        del folders["BIORRR_CACHE"]  # where the tests keep theirs
     done = subprocess.run(
-        [sys.executable, "-c", FULL, what],
-        env={**os.environ, **folders},
+        [sys.executable, "-c", FULL],
+        env={**os.environ, "BIORRR_CACHE": str(tmp_path / "cache")},
         capture_output=True,
         text=True,
         check=False,
     )
     said = done.stderr.strip().splitlines()[-1]
     assert done.returncode == 1
-    if what == "cache":
-        assert f"'{tmp_path / 'cache' / 'circuits'}'" in said
-        assert "$BIORRR_CACHE" in said
-    else:
-        assert f"'{tmp_path / 'tmp'}'" in said
-        assert "$TMPDIR" in said
+    assert f"'{tmp_path / 'cache' / 'circuits'}'" in said
+    assert "$BIORRR_CACHE" in said
 
 
 # -- the process -----------------------------------------------------------------------------------
+
+
+@needs_compiler
+def test_the_process_computes_as_before(few):
+    """Numbers near zero count as zero in the compiled circuit alone."""
+    Microcircuit(2, engine="cpp", rates=RATES).run(*few, progress=False)
+    assert np.float64(1e-310) / 2 == 5e-311
+    assert (np.full(8, 1e-310) / 2 == 5e-311).all()
+
+
+@needs_compiler
+def test_threads_run_a_compiled_circuit_side_by_side(few):
+    circuit = Microcircuit(2, engine="cpp", rates=RATES)
+    seeds = range(8)
+
+    def learn(seed):
+        return circuit.run(*few, epochs=200, seed=seed, record=(), progress=False).Vx
+
+    expected = [learn(seed) for seed in seeds]
+    with ThreadPoolExecutor(4) as pool:
+        np.testing.assert_array_equal(list(pool.map(learn, seeds)), expected)
+
 
 THREADS = """
 import sys, threading

@@ -113,10 +113,6 @@ REFUSED = {
         lambda: replace(DistalSynapses(), sums=(("a", "w"),)),
         r"distal.sums: must fill each variable once \(got a, a\)",
     ),
-    "a scale that is a sum": (
-        lambda: Variable("v", scale="x + y"),
-        r"v.scale: must be a product of powers of x, y",
-    ),
     "a value that is no number": (
         lambda: Variable("v", value=float("nan")),
         r"v.value: must be a number or an expr",

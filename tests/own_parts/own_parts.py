@@ -54,9 +54,7 @@ class Tiring(Departure):
     def altered(self, cells):
         """Shape the plateau by its drive and by what earlier plateaus have left."""
         return cells.adding(
-            Variable(
-                "threshold", "smallest drive", "population", "parameter", self.threshold, scale="a"
-            ),
+            Variable("threshold", "smallest drive", "population", "parameter", self.threshold),
             Variable(
                 "recovery",
                 "part of the fatigue that a tick takes away",
@@ -64,7 +62,7 @@ class Tiring(Departure):
                 "parameter",
                 self.recovery,
             ),
-            Variable("fatigue", "what earlier plateaus have left", role="memory", scale="a"),
+            Variable("fatigue", "what earlier plateaus have left", role="memory"),
             Step(
                 "plateau shape",
                 """

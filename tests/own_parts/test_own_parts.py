@@ -20,7 +20,15 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.models import Rate, Rates, Stream, poisson_draw
+from biorrr.models import (
+    Pathway,
+    Population,
+    Rate,
+    Rates,
+    Stream,
+    Variable,
+    poisson_draw,
+)
 
 HERE = Path(__file__).parent
 EXACT = {"rtol": 0, "atol": 1e-12}
@@ -186,6 +194,42 @@ def test_a_part_of_one_s_own_equals_a_plain_loop(name, engine, own, data):
             np.testing.assert_allclose(run.weights[matrix], expected, **EXACT, err_msg=matrix)
     for trace in recorded(name):
         np.testing.assert_allclose(run.data[trace], traces[trace], **EXACT, err_msg=trace)
+
+
+@pytest.mark.parametrize("size", [5.0, 1e-6])
+def test_parts_that_say_nothing_of_units_may_have_rates_fitted_to_the_data(size, own, data):
+    """Every activity of a sample is what the recorded weights make of that sample, in the data's
+    units.
+    """
+    X, Y, S = data[0], size * data[1], 0.1 * size**2 * weights()["S"]
+    watching = Pathway(
+        "watch",
+        "instructive",
+        "watcher",
+        drives="v",
+        current="y_pre",
+        phase="drive",
+        weighted=False,
+    )
+    basket = own.basket(k=2, engine="numpy")
+    circuit = replace(
+        basket,
+        populations=[*basket.populations, Population(1, "watcher", [Variable("v", "sum of y")])],
+        pathways=[*basket.pathways, watching],
+    )
+    seen = ("z", "n", "b", "v", "inhibition")
+    watched = {"record": seen, "every": 1, "snapshots": range(FEW), "progress": False}
+    run = circuit.run(X, Y, order="sequential", weights={"S": S}, **watched)
+    before = {name: run.data[name].values[:FEW] for name in ("Vx", "B", "Q")}
+    seen = {name: run.data[name].values for name in seen}
+    exact = {"rtol": 1e-12, "atol": 1e-300}
+    np.testing.assert_allclose(seen["v"][:, 0], Y.sum(axis=1), **exact)
+    np.testing.assert_allclose(seen["z"], np.einsum("ti,tik->tk", X, before["Vx"]), **exact)
+    np.testing.assert_allclose(seen["b"], np.einsum("tk,tkb->tb", seen["z"], before["B"]), **exact)
+    inhibition = np.einsum("tkl,tl->tk", before["Q"], seen["n"])
+    inhibition += seen["b"] @ S
+    atol = 1e-12 * abs(inhibition).max()
+    np.testing.assert_allclose(seen["inhibition"], inhibition, rtol=0, atol=atol)
 
 
 @pytest.mark.filterwarnings("ignore:.*mean is large")

@@ -18,7 +18,6 @@ RIGHT = {
         "per": "cell",
         "role": "memory",
         "value": "0.1 * g",
-        "scale": "1",
         "unit": "1",
     },
     "parameter": {
@@ -61,7 +60,6 @@ RIGHT = {
         "weight": "W",
         "weighted": True,
         "sign": 1,
-        "scale": "1",
         "target_by_source": False,
         "spread": 0.1,
         "meaning": "",
@@ -295,7 +293,7 @@ def run(given: dict[str, dict], engine: str):
     """Make a circuit of the parts that are described and let it learn from a few samples."""
     variables = [Variable(**given[name]) for name in ("memory", "parameter", "activity")]
     cells = Population(variables=variables, steps=[Step(**given["step"])], **given["cells"])
-    fibres = Population(3, "fibres", [Variable("x", role="input", scale="x")])
+    fibres = Population(3, "fibres", [Variable("x", role="input")])
     steps = [Step(**given["gathering"])]
     up = Pathway(variables=[Variable(**given["synapse"])], steps=steps, **given["up"])
     X = np.random.default_rng(0).standard_normal((6, 3))

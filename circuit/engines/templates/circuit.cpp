@@ -3,14 +3,23 @@
 #include <{{ header }}>
 {% endfor %}
 
-// Aligned, since a vector that straddles two lines of the cache costs two look-ups.
-{% for array in arrays %}
-namespace circuit { namespace {{ array.part }} { alignas(64) static double {{ array.name }}[{{ array.size }}]; } }
-{% endfor %}
-// The input fibres of a population that are not silent; the presentation of samples keeps this up to date.
-{% for port in ports %}
-static struct { int begin, end; } active_{{ port.population }}_{{ port.variable }};
-{% endfor %}
+// All that changes in a run, as memory.py lays it out.
+struct Circuit
+{
+    {% for part, arrays in memory.parts.items() %}
+    struct
+    {
+        {% for array in arrays %}
+        alignas({{ 8 * line }}) double {{ array.name }}[{{ array.size }}];
+        {% endfor %}
+    } {{ part }};
+    {% endfor %}
+    // The input fibres of a population that are not silent; the presentation of samples keeps this up to date.
+    {% for port in ports %}
+    {{ "alignas(%d) "|format(8 * line) if loop.first }}struct { int begin, end; } active_{{ port.population }}_{{ port.variable }};
+    {% endfor %}
+};
+static_assert(sizeof(Circuit) == {{ 8 * memory.size }}, "as memory.py lays it out");
 
 // Several values of exp at once, where the C library has that (libmvec, in glibc since 2.22, for GCC on x86-64). It is
 // tested there to within 4 units in the last place. Elsewhere a loop that calls exp is not vectorised.
@@ -28,14 +37,10 @@ static inline double _is(bool x) { return x ? 1.0 : 0.0; }
 static inline double _sign(double x) { return (0 < x) - (x < 0); }
 static inline double _clip(double x, double low, double high) { const double y = x < low ? low : x; return y > high ? high : y; }
 {{ draws }}
-{% include "sample_stream.cpp" %}
 
 {% for step in steps %}
-static void {{ step.name }}()
+static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, double *__restrict const _at_{{ name }}{% endfor %})
 {
-    {% for name, array in step.pointers.items() %}
-    double *__restrict const _at_{{ name }} = {{ array }};
-    {% endfor %}
     {% for line in step.once %}
     {{ line }}
     {% endfor %}
@@ -97,10 +102,10 @@ static void {{ step.name }}()
 
 {% endfor %}
 {% macro call(step) %}
-{{ "if (%s) "|format(step.due|join(" && ")) if step.due }}{{ step.name }}();
+{{ "if (%s) "|format(step.due|join(" && ")) if step.due }}{{ step.name }}(_circuit{% for array in step.pointers.values() %}, {{ array }}{% endfor %});
 {%- endmacro %}
 // All that follows once the clock has found out which tick of a sample this is.
-static inline __attribute__((always_inline)) void rest_of_tick(bool waking, bool onset)
+static inline __attribute__((always_inline)) void rest_of_tick(Circuit &_circuit, bool waking, bool onset)
 {
     {% for step in steps[begun:] %}
     {{ call(step) }}
@@ -109,27 +114,25 @@ static inline __attribute__((always_inline)) void rest_of_tick(bool waking, bool
 
 // The same while a sample is held, between its first tick and its last: little happens then. What the clock broadcasts is
 // stored once more, since the compiler then knows it.
-static __attribute__((noinline, flatten)) void rest_of_tick_between()
+static __attribute__((noinline, flatten)) void rest_of_tick_between(Circuit &_circuit)
 {
-    circuit::clock::waking[0] = 1;
+    _circuit.clock.waking[0] = 1;
     {% for flag in flags %}
-    circuit::clock::{{ flag }}[0] = 0;
+    _circuit.clock.{{ flag }}[0] = 0;
     {% endfor %}
-    rest_of_tick(true, false);
+    rest_of_tick(_circuit, true, false);
 }
 
-__attribute__((flatten)) int main()
+static __attribute__((noinline, flatten)) void tick(Circuit &_circuit, bool waking)
 {
-    for (;;)  // the presentation ends the program after the last sample
-    {
-        circuit::clock::waking[0] = present();
-        const bool waking = circuit::clock::waking[0] != 0;
-        {% for step in steps[:begun] %}
-        {{ call(step) }}
-        {% endfor %}
-        if ({{ holds|lower }} && waking{% for flag in flags %} && circuit::clock::{{ flag }}[0] == 0{% endfor %})
-            rest_of_tick_between();
-        else
-            rest_of_tick(waking, circuit::clock::onset[0] != 0);
-    }
+    _circuit.clock.waking[0] = waking;
+    {% for step in steps[:begun] %}
+    {{ call(step) }}
+    {% endfor %}
+    if ({{ holds|lower }} && waking{% for flag in flags %} && _circuit.clock.{{ flag }}[0] == 0{% endfor %})
+        rest_of_tick_between(_circuit);
+    else
+        rest_of_tick(_circuit, waking, _circuit.clock.onset[0] != 0);
 }
+
+{% include "samples.cpp" %}

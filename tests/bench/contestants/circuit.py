@@ -8,7 +8,7 @@ import numpy as np
 from contestants.task import Task
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.engines.standalone import StandaloneEngine
+from biorrr.circuit.engines.cpp_kernel import CppEngine
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.recorded_traces import Recording
@@ -32,7 +32,7 @@ def prepare(task: Task):
         **task.circuit_options,
     }
     blueprint = Microcircuit(task.k, **options).blueprint(task.m, task.n)
-    engine = StandaloneEngine(blueprint)
+    engine = CppEngine(blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.parts.weighted}
     state = initial_state(blueprint, Beginning(weights=start), 0)
     feeds = {

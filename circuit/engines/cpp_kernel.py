@@ -1,0 +1,303 @@
+"""Engine `cpp`: the circuit as a compiled library, built once and called segment by segment.
+
+A segment is one call of a C function, which finds the state of the run, the data and room for
+records where NumPy has them. Progress, checkpoints and an early end come between two segments.
+Neither building nor running touches the caller's Brian2 device or preferences; a circuit found in
+the cache runs without Brian2.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import time
+from pathlib import Path
+
+import numpy as np
+
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.engines import cache, compiler
+from biorrr.circuit.engines.brian2_private import installed_brian2
+from biorrr.circuit.engines.interrupt import held_interrupt
+from biorrr.circuit.engines.memory import ELEMENT_TYPES, Memory
+from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.simulation.progress import notice
+from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.stimulus.data_checks import check_unchanged
+from biorrr.circuit.stimulus.feeds import Feed
+from biorrr.errors import RunError
+from biorrr.models import algebra, expressions, random_draws
+
+_SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the cost of a call
+_FIRST_SEGMENT = 2_000  # ticks, before the speed is known
+_LARGEST_SEGMENT = 2**20  # samples; bounds the memory of a segment's order
+
+
+class _Port(ctypes.Structure):
+    """The data of one port, as `struct Port` in the source."""
+
+    _fields_ = (
+        ("values", ctypes.c_void_p),
+        ("type", ctypes.c_int64),
+        ("row_bytes", ctypes.c_int64),
+        ("held", ctypes.c_int64),
+        ("ticks", ctypes.c_int64),
+        ("gain", ctypes.c_double),
+        ("mean", ctypes.c_void_p),
+    )
+
+
+class _Records(ctypes.Structure):
+    """Room for records, as `struct Records` in the source."""
+
+    _fields_ = (
+        ("count", ctypes.c_int64),
+        ("samples", ctypes.c_void_p),
+        ("width", ctypes.c_int64),
+        ("slices", ctypes.c_void_p),
+        ("rows", ctypes.c_void_p),
+    )
+
+
+class _Segment(ctypes.Structure):
+    """All that one call reads and writes beside the memory, as `struct Segment` in the source."""
+
+    _fields_ = (
+        ("samples", ctypes.c_int64),
+        ("held", ctypes.c_int64),
+        ("replays", ctypes.c_int64),
+        ("replay_held", ctypes.c_int64),
+        ("shown", ctypes.c_void_p),
+        ("snapshots", _Records),
+        ("traces", _Records),
+        ("ports", ctypes.POINTER(_Port)),
+    )
+
+
+class CppEngine:
+    """Builds the library, or finds it in the cache, and calls it."""
+
+    def __init__(self, blueprint: Blueprint) -> None:
+        self.code = blueprint.code
+        self.memory = Memory(self.code)
+        path = cache.find_or_build(
+            cache.key_of(_description(self.code)), lambda path: _build(self.code, path)
+        )
+        try:
+            self.simulate = ctypes.CDLL(str(path)).simulate
+        except OSError as error:
+            raise RunError(
+                f"engine 'cpp': the compiled circuit cannot be loaded ({error}); set $BIORRR_CACHE"
+                " to a folder from which programs may be run, or use engine='numpy'"
+            ) from error
+        self.simulate.restype = ctypes.c_int64
+
+    def advance(self, job: Job, recorder: Recorder) -> Outcome:
+        """Simulate ``job`` segment by segment."""
+        run = CompiledRun(self, job)
+        at, length = job.start, max(_FIRST_SEGMENT // job.ticks_per_sample, 1)
+        with held_interrupt() as interrupted:
+            while at < job.stop:
+                stop = min(at + length, job.stop)
+                if recorder.on_snapshot is not None:  # it may end the run at any snapshot
+                    stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
+                check_unchanged(job.feeds)
+                began = time.perf_counter()
+                finite = run.advance(at, stop, recorder)
+                pace = (stop - at) / max(time.perf_counter() - began, 1e-3)
+                if finite < stop:
+                    return Outcome(finite, run.copied_state(), "diverged")
+                at = stop
+                recorder.reached(at, run.state)
+                if at < job.stop and (recorder.stopped or interrupted.is_set()):
+                    ended = "stopped" if recorder.stopped else "interrupted"
+                    return Outcome(at, run.copied_state(), ended)
+                length = max(int(min(_LARGEST_SEGMENT, 8 * length, pace * _SEGMENT_SECONDS)), 1)
+        return Outcome(at, run.copied_state(), "done")
+
+
+class CompiledRun:
+    """One run: its memory, its data and its records, each where the library finds it.
+
+    Attributes
+    ----------
+    state
+        Values by "part.variable", as they lie in memory.
+    """
+
+    def __init__(self, engine: CppEngine, job: Job) -> None:
+        self.job, self.simulate, memory = job, engine.simulate, engine.memory
+        self.memory = memory.allocate()
+        self.state = {key: self.memory[memory.place(key)] for key in job.state}
+        for key, values in job.state.items():
+            self.state[key][:] = values
+        feeds = [job.feeds[port.name] for port in job.blueprint.ports]
+        # Arrays that the library reads are kept here for as long as it may.
+        self.data = [_readable(feed.values) for feed in feeds]
+        self.means = [np.ascontiguousarray(feed.mean, np.float64) for feed in feeds]
+        self.ports = (_Port * len(feeds))(*map(_port, feeds, self.data, self.means))
+        self.n_samples = min(feed.samples for feed in feeds)
+        weights = {p.name: [memory.place(f"{p.name}.w")] for p in job.blueprint.parts.weighted}
+        self.weights = _Columns(weights)
+        self.traces = _Columns(
+            {
+                trace.label: _pieces(memory.place(trace.quantity.key), trace.chosen)
+                for trace in job.recording.traces
+            }
+        )
+        self._check_features()
+
+    def _check_features(self) -> None:
+        """Check that data have the features that the library was compiled for."""
+        for port, data, mean in zip(self.job.blueprint.ports, self.data, self.means, strict=True):
+            size = self.job.blueprint.sizes[port.name]
+            if {data.shape[1], len(mean)} != {size}:
+                raise RunError(
+                    f"{port.name}: must have {size} features, which the circuit was compiled for"
+                    f" (got {data.shape[1]})"
+                )
+
+    def copied_state(self) -> dict[str, np.ndarray]:
+        """Return the state, as it is now."""
+        return {key: values.copy() for key, values in self.state.items()}
+
+    def advance(self, start: int, stop: int, recorder: Recorder) -> int:
+        """Simulate samples ``start`` to ``stop`` and hand what they leave to ``recorder``; return
+        the number of samples after which all was finite.
+        """
+        job, held = self.job, self.job.blueprint.timing.held
+        shown = np.ascontiguousarray(job.presentation.shown(start, stop), np.int64)
+        self._check_bounds(shown)
+        due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
+        traced = job.recording.samples(start, stop)
+        # Arrays with names: what ctypes is given is but their address.
+        when_due, when_traced = (np.asarray(t - start, np.int64) for t in (due, traced))
+        weights = self.weights.room(len(due))
+        traces = self.traces.room(len(traced) * held)
+        segment = _Segment(
+            stop - start,
+            held,
+            job.presentation.replay,
+            job.blueprint.timing.replay_held,
+            shown.ctypes.data,
+            self.weights.records(when_due, weights),
+            self.traces.records(when_traced, traces),
+            self.ports,
+        )
+        finite = self.simulate(ctypes.c_void_p(self.memory.ctypes.data), ctypes.byref(segment))
+        # The sample that diverged was recorded as well, but its weights were not kept.
+        traced = np.repeat(traced[when_traced <= finite], held)
+        recorder.trace(traced, self.traces.by_name(traces[: len(traced)]))
+        due = due[when_due <= finite]
+        recorder.snapshot(due, self.weights.by_name(weights[: len(due)]))
+        return start + finite
+
+    def _check_bounds(self, shown: np.ndarray) -> None:
+        """Check that what is presented lies within the data: the library does not look."""
+        rows, inputs = shown[:, 0], -1 - shown[:, 1:]
+        for what, places, count in (
+            ("order", rows, self.n_samples),
+            ("replay", inputs, self.job.presentation.m),
+        ):
+            if places.size and not 0 <= places.min() <= places.max() < count:
+                raise RunError(
+                    f"{what}: must lie in [0, {count - 1}], within the data (got {places.min()} to"
+                    f" {places.max()})"
+                )
+
+
+class _Columns:
+    """Variables that are recorded side by side.
+
+    Parameters
+    ----------
+    places
+        Their pieces in memory, by name.
+    """
+
+    def __init__(self, places: dict[str, list[slice]]) -> None:
+        pieces = [(p.start, p.stop - p.start) for each in places.values() for p in each]
+        self.slices = np.array(pieces, np.int64).reshape(-1, 2)
+        widths = [sum(p.stop - p.start for p in each) for each in places.values()]
+        ends = list(itertools.accumulate(widths, initial=0))
+        self.width = ends[-1]
+        self.columns = dict(zip(places, map(slice, ends, ends[1:]), strict=True))
+
+    def room(self, rows: int) -> np.ndarray:
+        """Return an array of so many ``rows``, to be filled."""
+        return np.empty((rows, self.width))
+
+    def records(self, samples: np.ndarray, rows: np.ndarray) -> _Records:
+        """Return the order to fill ``rows`` at ``samples``, both of which must outlive it."""
+        return _Records(
+            len(samples),
+            samples.ctypes.data,
+            len(self.slices),
+            self.slices.ctypes.data,
+            rows.ctypes.data,
+        )
+
+    def by_name(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the columns of each variable."""
+        return {name: rows[:, columns] for name, columns in self.columns.items()}
+
+
+def _pieces(place: slice, chosen: tuple[int, ...] | None) -> list[slice]:
+    """Return the ``chosen`` values of the variable at ``place``, or all of it, as pieces of
+    memory.
+    """
+    if chosen is None:
+        return [place]
+    return [slice(place.start + i, place.start + i + 1) for i in chosen]
+
+
+def _port(feed: Feed, data: np.ndarray, mean: np.ndarray) -> _Port:
+    """Return how a port is fed with ``data`` and their ``mean``, both of which must outlive it."""
+    kind = list(ELEMENT_TYPES).index(data.dtype.str[1:])
+    return _Port(
+        data.ctypes.data, kind, data.strides[0], feed.held, feed.ticks, feed.gain, mean.ctypes.data
+    )
+
+
+def _readable(values: np.ndarray) -> np.ndarray:
+    """Return ``values`` themselves where the library can read them, or else a copy.
+
+    Rows may lie anywhere, each in one piece; a memory map stays where it is.
+    """
+    if values.dtype.str[1:] not in ELEMENT_TYPES or not values.dtype.isnative:
+        return np.ascontiguousarray(values, np.float64)
+    in_pieces = values.strides[1] != values.itemsize and values.shape[1] > 1
+    return np.ascontiguousarray(values) if in_pieces or not values.flags.aligned else values
+
+
+def _description(blueprint: Blueprint) -> dict:
+    """Return all that shapes the compiled library: the fields of all parts, and the sources that
+    make code of them.
+    """
+    here = Path(__file__).parent
+    sources = [
+        *(here / name for name in ("cpp_source.py", "cpp_steps.py", "memory.py")),
+        *sorted((here.parent / "compile").glob("*.py")),
+        *sorted((here / "templates").iterdir()),
+        *(Path(str(module.__file__)) for module in (algebra, expressions)),
+    ]
+    return {
+        "circuit": repr(blueprint.code),
+        "draws": random_draws.SOURCES,
+        "sources": [path.read_text() for path in sources],
+        "brian2": installed_brian2(),
+        **compiler.identity(),
+    }
+
+
+def _build(code: Blueprint, library: Path) -> None:
+    """Write the circuit's C++ beside ``library``, and compile it to that."""
+    from biorrr.circuit.engines.cpp_source import write_source
+
+    source = library.with_suffix(".cpp")
+    try:
+        source.write_text(write_source(code))
+        notice("Compiling the circuit (about 2 s, once)")
+        compiler.compile_library(source, library)
+    finally:
+        source.unlink(missing_ok=True)

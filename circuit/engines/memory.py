@@ -1,0 +1,66 @@
+"""The memory of a compiled circuit: one block of numbers that holds all that changes in a run.
+
+The C++ source declares it as `struct Circuit`. Runs that go on at the same time have a block each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from biorrr.circuit.compile.blueprint import Blueprint, Quantity
+
+# Numbers in a line of the processor's cache: a vector that straddles two lines costs two look-ups.
+LINE = 8
+# Types of data that are read as they lie in memory or in a file; others are converted first.
+ELEMENT_TYPES = {
+    "f8": "double",
+    "f4": "float",
+    "u1": "uint8_t",
+    "i1": "int8_t",
+    "i2": "int16_t",
+    "u2": "uint16_t",
+}
+
+
+class Memory:
+    """The place of every variable in the block.
+
+    Parameters
+    ----------
+    circuit
+        The circuit whose variables they are.
+
+    Attributes
+    ----------
+    parts
+        The variables of each part, in the order in which they lie in the block.
+    size
+        Numbers in the block, a whole number of lines.
+    """
+
+    def __init__(self, circuit: Blueprint) -> None:
+        self.parts: dict[str, list[Quantity]] = {}
+        for array in circuit.arrays:
+            self.parts.setdefault(array.part, []).append(array)
+        self._places: dict[str, slice] = {}
+        at = 0
+        for array in (array for arrays in self.parts.values() for array in arrays):
+            self._places[array.key] = slice(at, at + array.size)
+            at += _whole_lines(array.size)
+        # The range of active cells of each port stands behind all variables.
+        self.size = at + _whole_lines(len(circuit.ports))
+
+    def place(self, key: str) -> slice:
+        """Return the place of the values of the variable "part.name"."""
+        return self._places[key]
+
+    def allocate(self) -> np.ndarray:
+        """Return a block of zeros that begins with a line."""
+        block = np.zeros(self.size + LINE)
+        first = -block.ctypes.data // block.itemsize % LINE
+        return block[first : first + self.size]
+
+
+def _whole_lines(count: int) -> int:
+    """Return ``count`` rounded up to whole lines."""
+    return -(-count // LINE) * LINE
