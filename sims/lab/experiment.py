@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import typing
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -123,7 +124,9 @@ def carry_out(
     """
     workplace = Workplace(folder, given, submit or Processes(os.cpu_count() or 1))
     try:
-        with folder:
+        with warnings.catch_warnings(), folder:
+            # A circuit's words, and ours follow.
+            warnings.filterwarnings("ignore", message="interrupted after")
             lab = Lab(experiment, settings, workplace)
             workplace.config = lab.config
             findings = lab.findings()

@@ -99,7 +99,7 @@ def test_every_excess_is_beside_its_value_and_seed():
     asked = []
 
     class Known:
-        def map(self, function, items, *shared):
+        def each(self, function, items, *shared):
             asked.append(shared)
             if function is try_plain:
                 return {

@@ -75,7 +75,7 @@ def test_the_worse_of_two_seeds_chooses_the_rate(data):
     def answer(function, items, data):
         return {item: {"distance": distances[item.relative, item.seed]} for item in items}
 
-    lab = SimpleNamespace(settings=settings, map=answer)
+    lab = SimpleNamespace(settings=settings, each=answer)
     assert contests.best_rates(lab, [BioRRR()], data) == {BioRRR(): 0.2}
 
 
@@ -117,7 +117,7 @@ def test_bounds_are_judged_once_learning_has_converged(data):
     ):
         scores["participation"] = participation
         joined = contests.compete(
-            SimpleNamespace(settings=settings, map=answer), [UrbanczikSenn(teacher="Hebbian")], data
+            SimpleNamespace(settings=settings, each=answer), [UrbanczikSenn(teacher="Hebbian")], data
         )
         results = joined.expand_dims(data=["digits"]).assign_attrs(k=2, samples=samples)
         found = {("digits", theory): [*verdicts.measured(results, "digits", theory)]}
