@@ -44,11 +44,7 @@ lint: .venv/developing types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# mypy does not see through an editable installation: it gets a folder in which the rooms are biorrr's.
 types: .venv/developing
-	mkdir -p build/types/biorrr
-	for room in $(ROOMS); do ln -sfn ../../../$$room build/types/biorrr/$$room; done
-	for file in __init__.py errors.py files.py py.typed; do ln -sfn ../../../biorrr/$$file build/types/biorrr/$$file; done
 	$(BIN)/mypy
 
 .venv/installed: setup.cfg pyproject.toml

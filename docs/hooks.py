@@ -48,18 +48,6 @@ NEEDS_DATA = {
 }  # tutorials that are executed only where their data set is on this machine
 
 
-def on_startup(**_):
-    """Lay out the rooms as a package for the reference, before mkdocstrings looks for it."""
-    package = ROOT / "build" / "types" / "biorrr"
-    package.mkdir(parents=True, exist_ok=True)
-    for path in (
-        *(ROOT / room for room in ("analysis", "circuit", "models", "sims")),
-        *(ROOT / "biorrr").glob("*.*"),
-    ):
-        if not (package / path.name).exists():
-            (package / path.name).symlink_to(path)
-
-
 def on_config(config, **_):
     """Leave tutorials unexecuted whose data are not here."""
     config.plugins["mkdocs-jupyter"].config["execute_ignore"] = [*filter(_lacks_data, NEEDS_DATA)]

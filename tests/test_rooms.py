@@ -158,6 +158,22 @@ def test_importing_stays_light(room, unloaded):
     assert done.stdout.split() == []
 
 
+def test_rooms_are_found_in_the_root_of_a_clone_whatever_is_installed():
+    """There ./biorrr stands before an installed package, which has no say then."""
+    script = (
+        "import sys\n"
+        "sys.meta_path = [one for one in sys.meta_path if 'Editable' not in str(one)]\n"
+        "import biorrr\n"
+        f"for room in {ROOMS}: print(getattr(biorrr, room).__file__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = [Path(line).resolve() for line in done.stdout.split()]
+    assert found == [ROOT / room / "__init__.py" for room in ROOMS]
+
+
 def test_importing_biorrr_alone_imports_nothing_else():
     script = "import sys; import biorrr; print(*(name.split('.')[0] for name in sys.modules))"
     done = subprocess.run(

@@ -36,6 +36,7 @@ _KNOWN_TRANSLATIONS = {
 }
 
 
+@functools.cache
 def installed_brian2() -> str:
     """Return the version of Brian2 that is installed."""
     return importlib.metadata.version("brian2")

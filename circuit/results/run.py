@@ -147,6 +147,15 @@ class Run(RunFigures, Tabled):
             self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values, axis=(1, 2)
         )
 
+    @property
+    def r_minus_qt_relative(self) -> np.ndarray:
+        """||Q' - R|| / ||Q|| at each snapshot, shape (snapshot,); NaN where Q is zero.
+
+        It stays where it is if Q and R merely fade, and falls to rounding error if R finds Q'.
+        """
+        size = np.linalg.norm(self.data["Q"].values, axis=(1, 2))
+        return np.divide(self.r_minus_qt, size, out=np.full(len(size), np.nan), where=size > 0)
+
     def transform(self, X) -> np.ndarray:
         """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m)
         without instruction.
@@ -326,6 +335,7 @@ class Run(RunFigures, Tabled):
         rows["departures"] = attrs["departures"] or "none"
         if "Q" in self.data and "R" in self.data:
             rows["||Q' - R||"] = f"{self.r_minus_qt[-1]:.3g}"
+            rows["||Q' - R|| / ||Q||"] = f"{self.r_minus_qt_relative[-1]:.3g}"
         rows["snapshots"] = str(sizes["snapshot"])
         rows["traces"] = (
             f"{', '.join(self.traces)}, of {sizes['sample']} samples" if self.traces else "none"

@@ -100,20 +100,27 @@ class RunFigures:
         self._require("plateau")
         return runs.plateau_of(self.data, X, Y, exact, shown, neurons, ax, samples)
 
-    def plot_symmetry(self, ax=None):
-        """Draw ||Q' - R|| at each snapshot against the product of (1 - eta_q); one axes.
+    def plot_symmetry(self, X=None, Y=None, *, exact=None, ax=None):
+        """Draw ||R - Q'|| / ||Q|| at each snapshot, and beside it the eigenvalues of QQ'.
 
-        Rates between two recorded samples are interpolated: record with ``every=1`` where a few
-        strong samples slow learning down, as "auto" rates let them. Where no rates were recorded,
-        those that the circuit was given are used; fitted rates are then not known, and what is
-        measured is drawn alone.
+        Where Q and R share their rate, theory is drawn too: ||R - Q'|| falls as the product of
+        (1 - eta_q). Rates between two recorded samples are interpolated: record with ``every=1``
+        where a few strong samples slow learning down, as "auto" rates let them. Where no rates were
+        recorded, those that the circuit was given are used.
+
+        Parameters
+        ----------
+        X, Y, exact
+            As :meth:`plot_learning` takes them; with them, the eigenvalues that those of QQ' equal
+            at the optimum are drawn too.
+        ax : (2,)
+            Axes to draw into; new ones unless given.
         """
         from biorrr.analysis.figures import runs
 
         rates = getattr(self.circuit, "rates", None)
-        return runs.symmetry_of(
-            self.data, ax, rates.q if isinstance(rates, Rates) and rates.q == rates.r else None
-        )
+        shared = rates.q if isinstance(rates, Rates) and rates.q == rates.r else None
+        return runs.symmetry_of(self.data, X, Y, exact, ax, shared)
 
     def plot_filters(self, X=None, Y=None, pixels=None, *, exact=None, neurons=None, ax=None):
         """Draw the learned filters Vx; with data, beside the exact ones, onto which they are

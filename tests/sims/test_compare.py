@@ -176,8 +176,3 @@ def test_rates_too_large_are_taken_back():
     curve = raced()
     assert curve.fraction in FRACTIONS[1:]
     assert np.isfinite(curve.excess).all()
-
-
-def test_pictures_of_unknown_name_are_refused(tmp_path, capsys):
-    assert main.run(["images", "--data", "cats", "--out", str(tmp_path / "run")]) == 1
-    assert "mnist" in capsys.readouterr().err

@@ -117,7 +117,9 @@ def test_bounds_are_judged_once_learning_has_converged(data):
     ):
         scores["participation"] = participation
         joined = contests.compete(
-            SimpleNamespace(settings=settings, each=answer), [UrbanczikSenn(teacher="Hebbian")], data
+            SimpleNamespace(settings=settings, each=answer),
+            [UrbanczikSenn(teacher="Hebbian")],
+            data,
         )
         results = joined.expand_dims(data=["digits"]).assign_attrs(k=2, samples=samples)
         found = {("digits", theory): [*verdicts.measured(results, "digits", theory)]}

@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 from matplotlib.patches import Polygon
 
-from biorrr.analysis.figures.panels.wiring import MOST_CELLS, PATHWAYS
+from biorrr.analysis.figures.panels.wiring import MOST_CELLS
+from biorrr.analysis.figures.style import colour, styled
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
 
+PATHWAYS = {
+    name: styled(colour)(quantity)
+    for name, quantity in {"Vx": "proximal", "Vy": "distal", "Q": "Q", "R": "R"}.items()
+}
 SMALL = [
     "--data",
     '{name="synthetic", samples=60, m=6, n=5, latents=2}',
