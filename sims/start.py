@@ -55,9 +55,7 @@ class PlainStream(io.TextIOWrapper):
 def main() -> None:
     """Entry point of the ``biorrr`` command."""
     try:
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as of a background job
-            signal.signal(signal.SIGINT, press)
-        sys.unraisablehook = _report_unless_pressed
+        heed_interrupts()
         _open_streams()
         # Takes long enough to be interrupted.
         from biorrr.sims.main import run
@@ -75,8 +73,16 @@ def main() -> None:
     sys.exit(code)
 
 
-def press(signum: int, frame: FrameType | None) -> None:
-    """Handle Ctrl-C: note it, and raise KeyboardInterrupt."""
+def heed_interrupts() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt and be remembered, unless it is ignored, as in a
+    background job.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _press)
+        sys.unraisablehook = _report_unless_pressed
+
+
+def _press(signum: int, frame: FrameType | None) -> None:
     PRESSED.set()
     raise KeyboardInterrupt
 

@@ -196,19 +196,23 @@ def _carry_out(
                 )
             if not known or (retry and has_failed):
                 left.append(settings)
-        # Workers may be in another folder.
-        items = [
-            (
-                replace(settings, circuit=absolute(settings.circuit)),
-                inside(out, RUNS, ledger.path(plan, settings).stem).absolute() if folders else None,
-            )
-            for settings in left
+        places = [
+            inside(out, RUNS, ledger.path(plan, one).stem).absolute() if folders else None
+            for one in left
         ]
+        # Workers elsewhere are in other folders.
+        items = [replace(one, circuit=absolute(one.circuit)) if scheduler else one for one in left]
         # A table means that nothing is left to do, unless an interruption has left one.
         inside(out, TABLE).unlink(missing_ok=True)
         try:
             with (
-                closing(submit(compute_point, (plan.experiment, data), items)) as entries,
+                closing(
+                    submit(
+                        compute_point,
+                        (plan.experiment, data),
+                        [*zip(items, places, strict=True)],
+                    )
+                ) as entries,
                 progress_bar(
                     len(plan.points), " points", "sweeping", initial=len(plan.points) - len(left)
                 ) as bar,

@@ -308,7 +308,7 @@ def test_a_killed_run_leaves_nothing_but_its_checkpoints(
         *("--out", tmp_path / "out", "--checkpoint", 0.1),
     )
     deadline = time.monotonic() + 120
-    while not (left / "checkpoints/learn_from-0.npz").exists():
+    while not any(left.glob("checkpoints/learn_from-*.npz")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -388,5 +388,23 @@ def test_output_that_cannot_be_given_is_a_failure(unbuffered):
         done = subprocess.run(
             command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment
         )
-    where = "" if unbuffered else "standard output: "
-    assert (done.returncode, done.stderr) == (1, f"biorrr: {where}No space left on device\n")
+    said = "biorrr: standard output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_loses_no_results(own_data, tmp_path, unbuffered):
+    command = [sys.executable, "-c", "from biorrr.sims.start import main; main()", "learn"]
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "wb") as gone:
+        done = subprocess.run(
+            [*command, "--data", own_data, *QUICK, "--out", tmp_path / "out"],
+            stdout=gone,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        )
+    assert (done.returncode, done.stderr) == (1, "biorrr: standard output: Broken pipe\n")
+    assert (tmp_path / "out/summary.json").exists()

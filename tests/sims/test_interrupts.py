@@ -121,8 +121,8 @@ def test_the_second_ends_at_once(interrupt, own_data, tmp_path):
 SWALLOWED = """
 import os, signal, time
 from biorrr.sims import main
-from biorrr.sims.start import press
-signal.signal(signal.SIGINT, press)
+from biorrr.sims.start import heed_interrupts
+heed_interrupts()
 class Held:
     def __del__(self): os.kill(os.getpid(), signal.SIGINT)
 def command():
