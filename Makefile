@@ -30,7 +30,7 @@ test-pythons:
 
 # Executes the tutorials too; one that needs the V1-V2 recordings is shown without results where they are not here.
 docs: .venv/documenting
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Speed beside NumPy, numba, JAX, C and stock Brian2, in the tables of docs/speed.md; ROWS="settling help" prints some.
 bench: .venv/testing

@@ -9,6 +9,7 @@ import functools
 import html
 import importlib
 import inspect
+import logging
 import math
 import re
 import runpy
@@ -42,6 +43,7 @@ REFERENCE = (
 # Sphinx's roles, which MkDocs would show as they stand.
 ROLE = re.compile(r":(?:class|func|meth|mod|data|attr|exc):<code>~?(?:biorrr\.)?([\w.]+)</code>")
 ROOT = Path(__file__).parents[1]
+LOG = logging.getLogger("mkdocs.hooks")
 
 NEEDS_DATA = {
     "communication.ipynb": "v1v2"
@@ -59,6 +61,7 @@ def on_files(files, config):
     drawn = config.plugins["mkdocs-jupyter"].config["execute"]
     pictures = {}
     for example in gallery.EXAMPLES if drawn else ():
+        LOG.info("Running docs/examples/%s.py", example.name)
         try:
             pictures[example.name] = example.draw()
         except RuntimeError as error:

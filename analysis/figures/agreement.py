@@ -73,10 +73,10 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
         _follow(panels["relative_error"], results, name, "relative_error")
     panels["correlation"].axhline(0, **GUIDE)
     panels["correlation"].set(ylabel="correlation with theory", title="through learning")
-    panels["relative_error"].set(yscale="log", ylabel="relative r.m.s. error")
+    panels["relative_error"].set(yscale="log", ylabel="relative r.m.s. deviation")
     panels["relative_error"].set_title("through learning")
     _draw_nulls(panels["nulls"], results)
-    bound = f"{percent(tolerated)}: up to here they count as equal"
+    bound = f"{100 * tolerated:g} %: up to here they count as equal"
     for name in ("relative_error", "nulls"):
         panels[name].axhline(tolerated, zorder=0, **{**THEORY, "linestyle": ":"}, label=bound)
     note = (
@@ -88,14 +88,14 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
 
 
 def _scatter(panel: Axes, results: Dataset, name: str) -> None:
-    """Draw a signal of the circuit against its theory, with their relative r.m.s. error."""
+    """Draw a signal of the circuit against its theory, with their relative r.m.s. deviation."""
     quantity, trace, measured, expected = _COMPARED[name]
     theory, found = (
         results[f"{kind}_{one}"].values for kind, one in (("expected", name), ("recorded", trace))
     )
     draw_against(panel, theory, found, colour(quantity))
     error = np.sqrt(np.nansum((found - theory) ** 2) / np.nansum(theory**2))
-    panel.set(xlabel=expected, ylabel=measured, title=f"after learning: error {percent(error)}")
+    panel.set(xlabel=expected, ylabel=measured, title=f"after learning: deviation {percent(error)}")
 
 
 def _follow(panel: Axes, results: Dataset, name: str, measure: str) -> None:
@@ -117,5 +117,5 @@ def _draw_nulls(panel: Axes, results: Dataset) -> None:
         look = {"color": colour("plateau"), "markersize": 3, "alpha": 0.5}
         panel.plot(np.full(len(values), place), values, "o", **look)
     panel.set_xticks(range(len(_INHIBITION)), [*_INHIBITION.values()])
-    panel.set(yscale="log", xlim=(-0.5, len(_INHIBITION) - 0.5), ylabel="relative r.m.s. error")
+    panel.set(yscale="log", xlim=(-0.5, len(_INHIBITION) - 0.5), ylabel="relative r.m.s. deviation")
     panel.set(title="plateau after learning", xlabel="inhibition")

@@ -45,7 +45,7 @@ def plot_hierarchy_learning(results: Dataset, *, ax: Any = None) -> NDArray:
     axes = axes_of(ax, 1, 2 if len(links) else 1, **size)[0]
     courses = shown["excess"].values.clip(1e-8)
     axes[0].plot(seen, courses.T, color=colour("circuit"), linewidth=0.9)
-    axes[0].axhline(bound, label=f"{percent(bound)}: counts as learned", **THEORY)
+    axes[0].axhline(bound, label=f"{100 * bound:g} %: counts as learned", **THEORY)
     axes[0].set_title(f"excess of all areas: at most {percent(courses[:, -1].max())} in the end")
     for place, link in enumerate(links):
         meeting = shown["meeting"].sel(link=link).values
@@ -77,7 +77,7 @@ def plot_area_plateaus(results: Dataset, *, ax: Any = None) -> NDArray:
         theory, found = here["plateau_theory"].values, here["plateau"].values
         draw_against(panel, theory, found, shade(place))
         error = np.sqrt(((found - theory) ** 2).sum() / (theory**2).sum())
-        panel.set_title(f"area {area}: error {percent(error)}")
+        panel.set_title(f"area {area}: deviation {percent(error)}")
         panel.set(xlabel="theory at the optimum", ylabel="plateau" if place == 0 else "")
-    legend_below(axes, "Each dot is a sample of one cell; error: relative r.m.s. deviation.")
+    legend_below(axes, "Each dot is a sample of one cell; deviation: relative r.m.s.")
     return axes

@@ -266,7 +266,7 @@ def test_symmetry_without_prediction_and_with_rounding_error():
         SAMPLES, [1.0, 1e-3, 1e-13, 0.0], np.ones((4, 1)), rounding=4 * [1e-12]
     )
     labels = [text.get_text() for text in distance.get_legend().get_texts()]
-    assert labels == ["measured", "rounding error"]
+    assert labels == ["measured", "rounding error may show"]
     assert distance.get_ylim()[0] < 1e-13
     assert strength.get_title(loc="left").endswith("= 1")
     met, _ = plot_symmetry(SAMPLES, np.zeros(4), np.ones((4, 1)))
@@ -450,9 +450,13 @@ def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
     last = results.isel(stage=-1)
     wrong = last["recorded_plateau"] - last["expected_plateau"]
     off = float(np.sqrt((wrong**2).sum() / (last["expected_plateau"] ** 2).sum()))
-    titles = [f"after learning: error {100 * off:.0f} %", "through learning", "through learning"]
+    titles = [
+        f"after learning: deviation {100 * off:.0f} %",
+        "through learning",
+        "through learning",
+    ]
     assert [panel.get_title(loc="left") for panel in (scatter, correlation, error)] == titles
-    labels = ["correlation with theory", "relative r.m.s. error", "relative r.m.s. error"]
+    labels = ["correlation with theory", "relative r.m.s. deviation", "relative r.m.s. deviation"]
     assert [panel.get_ylabel() for panel in (correlation, error, nulls)] == labels
 
 

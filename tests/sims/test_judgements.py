@@ -174,10 +174,10 @@ def test_every_claim_of_a_race_can_fail():
     them.
     """
     races = {
-        ("rrmse", "online"): ("circuit (Brian2)", "Bio-RRMSE", "IQMD", "ANN"),
+        ("rrmse", "online"): ("circuit", "Bio-RRMSE", "IQMD", "ANN"),
         ("rrmse", "offline"): ("Bio-RRMSE", "IQMD", "ANN"),
         ("cca", "online"): (
-            "circuit (Brian2)",
+            "circuit",
             "Bio-CCA",
             "Bio-CCA, offline",
             "MSG-CCA",

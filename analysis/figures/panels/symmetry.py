@@ -84,7 +84,7 @@ def _draw_distance(
     else:
         ax.set_yscale("log")
         if known.min() < floor:
-            ax.axhspan(1e-3 * floor, floor, label="rounding error", **BAND)
+            ax.axhspan(1e-3 * floor, floor, label="rounding error may show", **BAND)
             ax.set_ylim(min(known.min(), 0.1 * floor) / 3, 5 * known.max())
     ax.legend(loc="best")
 
