@@ -13,7 +13,7 @@ import numpy as np
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines.choice import Engines
-from biorrr.circuit.results.dataset import dataset
+from biorrr.circuit.results.dataset import label_results
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.simulation.checkpoint import Checkpoint, engine_of
 from biorrr.circuit.simulation.events import as_events, check_events
@@ -248,7 +248,7 @@ class RunnableCircuit(CircuitBase):
             "departures": self._departures_in_words(),
             **self._settings(simulated),
         }
-        run = Run(dataset(simulated, attrs, self._more), self, blueprint)
+        run = Run(label_results(simulated, attrs, self._more), self, blueprint)
         if run.ended == "diverged":
             at = simulated.outcome.samples
             raise Diverged(
