@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.data import Data
-from biorrr.sims.lab.quantities import PERCENT, Quantity
-from biorrr.sims.lab.settings import ExperimentSettings, data_option, option
-from biorrr.sims.lazy import analysis, circuits, data_sets, np
+from biorrr.sims.lab.findings import PERCENT, Quantity
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, data_option, option
+from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 
 # What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus
 # come within 5 % of it after a million samples and within 1 % after two.
@@ -81,6 +81,34 @@ def unjudged_because(settings: Any, samples: int) -> str:
             f"{samples:,} samples are too few to come near the optimum; it takes {JUDGED_SAMPLES:,}"
         )
     return ""
+
+
+def check_rank(k: int, data: data_sets.Dataset) -> None:
+    """Refuse more neurons than the data allow, and data that never change."""
+    m, n = data.X.shape[1], data.Y.shape[1]
+    if k > min(m, n):
+        raise SettingsError(
+            f"k: must not exceed min(m, n) = {min(m, n)} of {data.name} (got {k}); reduce k"
+        )
+    for view in ("X", "Y"):
+        if not np.ptp(getattr(data, view), axis=0).any():
+            raise data_sets.DataError(
+                f"{data.name}: {view} must change from sample to sample (got the same row"
+                " throughout)"
+            )
+
+
+def default_ridge(data: data_sets.Dataset) -> float:
+    """Return the default ridge, 0.1 trace(Cxx)/m."""
+    return 0.1 * float(np.square(data.stand_in[0]).mean())
+
+
+def farthest(deviations: xr.DataArray, of_none: float = float("nan")) -> float:
+    """Return the deviation that is farthest from 0, with its sign; ``of_none`` where none is
+    known.
+    """
+    known = deviations.values[np.isfinite(deviations.values)]
+    return float(known[np.argmax(np.abs(known))]) if len(known) else of_none
 
 
 SCORES = {

@@ -107,7 +107,7 @@ def test_gains_let_the_variance_of_y_count_as_one(monkeypatch):
     def stop(*_):
         raise MappedError
 
-    monkeypatch.setattr(Lab, "map", stop)
+    monkeypatch.setattr(Lab, "each", stop)
     data = '{name="synthetic", samples=400, m=6, n=4, latents=2}'
     lab = Lab(find_experiment("hierarchy"), HierarchySettings(data=data, areas=(3, 2)))
     with pytest.raises(MappedError):

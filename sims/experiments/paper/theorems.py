@@ -16,11 +16,10 @@ from biorrr.sims.lab import (
     Findings,
     Lab,
     Quantity,
-    check_rank,
-    default_ridge,
     experiment,
     option,
 )
+from biorrr.sims.lab.training import check_rank, default_ridge
 from biorrr.sims.lazy import analysis, data_sets, models, np
 
 # Bounds.
