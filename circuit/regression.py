@@ -17,6 +17,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.runnable import RunnableCircuit
+from biorrr.circuit.simulation.failures import advice_on_divergence
 from biorrr.circuit.simulation.initial_state import (
     Beginning,
     drawn_areas,
@@ -292,12 +293,13 @@ class RegressionCircuit(RunnableCircuit):
         pathway = next(p for p in self.parts.pathways if p.weight == area.weights[1])
         return {"readout": (("instruction", self.parts[pathway.target].dimension), out)}
 
-    @property
-    def _remedy(self) -> str:
-        """Advice for a run that diverges."""
-        if self.fitted:
-            return "look for outliers in the data, or set rates=Rates(...) by hand"
-        return "lower eta_x, the rate of proximal plasticity, first (rates.x), or eta_q (rates.q)"
+    def _remedy(self, feeds: Mapping[str, Feed], sample: int) -> str:
+        given = rates_of_areas(self.rates, len(self.layout))
+        if given is None:
+            return "look for outliers in the data, or give rates=Rates.suggested(X, Y, ...)"
+        if self.apical:
+            return super()._remedy(feeds, sample)
+        return advice_on_divergence(given[0], self.layout[0].k, self.s, self.ridges, feeds, sample)
 
     def _departures_in_words(self) -> str:
         own = [f"own {part.name}" for part in (*self.populations, *self.pathways)]

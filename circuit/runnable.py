@@ -13,7 +13,7 @@ import numpy as np
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines.choice import Engines
-from biorrr.circuit.results.dataset import dataset
+from biorrr.circuit.results.dataset import label_results
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.simulation.checkpoint import Checkpoint, engine_of
 from biorrr.circuit.simulation.events import as_events, check_events
@@ -56,9 +56,8 @@ class RunnableCircuit(CircuitBase):
         """Initial weights that were given, by the name of their matrix."""
         return {}
 
-    @property
-    def _remedy(self) -> str:
-        """Advice for a run that diverges."""
+    def _remedy(self, feeds: Mapping[str, Feed], sample: int) -> str:
+        """Return advice for a run that diverged at ``sample``."""
         return "lower the rates of plasticity"
 
     def _beginning(
@@ -248,12 +247,12 @@ class RunnableCircuit(CircuitBase):
             "departures": self._departures_in_words(),
             **self._settings(simulated),
         }
-        run = Run(dataset(simulated, attrs, self._more), self, blueprint)
+        run = Run(label_results(simulated, attrs, self._more), self, blueprint)
         if run.ended == "diverged":
             at = simulated.outcome.samples
             raise Diverged(
                 f"the circuit diverged at sample {at}: activity is no longer finite;"
-                f" {self._remedy}",
+                f" {self._remedy(feeds, at)}",
                 run,
             )
         check_settled(self.all_departures, run, timing.held)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
-from biorrr.circuit.results.graph import cell_graph
 from biorrr.errors import InputError
 from biorrr.models import Rates, Spiking
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from biorrr.circuit.runnable import RunnableCircuit
 
 
@@ -27,6 +27,8 @@ class RunFigures:
 
         ``X``, ``Y`` and ``exact`` are as :meth:`plot_learning` takes them.
         """
+        import xarray as xr
+
         from biorrr.analysis import principal_angles
         from biorrr.analysis.figures import runs
 
@@ -159,6 +161,7 @@ class RunFigures:
     def plot_wiring(self, ax=None):
         """Draw the circuit: its cells, and its synapses with their final weights; one axes."""
         from biorrr.analysis import plot_wiring
+        from biorrr.circuit.results.graph import cell_graph
 
         return plot_wiring(cell_graph(self.data), ax=ax)
 
