@@ -118,7 +118,7 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     if settings.ridge == "cv":
         lab.set(ridge=best_ridge(data, settings))
     settings = lab.fill_in(epochs=usual, ridge=default_ridge(data))
-    exact = analysis.Yardstick(*data.stand_in, settings.s, settings.ridge)
+    exact = analysis.ExactSolution(*data.stand_in, settings.s, settings.ridge)
 
     runs = lab.map(learn_from, {"seed": settings.every_seed}, data, keep_unfinished=True)
 
@@ -230,7 +230,7 @@ def predict_held_out(task: Task, data: data_sets.Dataset, seed: int) -> dict[str
     return {name: 1 - float(np.square(Y_new - y).sum() / deviations) for name, y in predictions}
 
 
-def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.Yardstick) -> list[Figure]:
+def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.ExactSolution) -> list[Figure]:
     """Return learning curve, plateaus through learning, filters and eigenvalues, as the run draws
     them in a script.
     """
