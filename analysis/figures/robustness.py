@@ -16,6 +16,7 @@ from biorrr.analysis.figures.style import (
     DataArray,
     Dataset,
     axes_of,
+    legend_below,
     percent,
     styled,
 )
