@@ -98,6 +98,8 @@ class Population(Part):
         given.
     area
         Number of its area in a hierarchy, from 1; 0 where it belongs to none.
+    aliases
+        Other names under which pathways may read its variables, as (name, variable).
     """
 
     size: PositiveCount | None = None
@@ -109,6 +111,7 @@ class Population(Part):
     shape: Literal["circle", "triangle", ""] = "circle"
     kind: str = ""
     area: Count = 0
+    aliases: tuple[tuple[str, str], ...] = ()
     holders = ("cell", "population", "circuit")
 
     def __post_init__(self) -> None:

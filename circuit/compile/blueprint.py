@@ -246,7 +246,6 @@ _WORDS_AND_VALUES = {
     "equation": "",
     "dimension": "",
     "kind": "",
-    "area": 0,
     "weight": "",
     "sign": 1,
     "judged": "",

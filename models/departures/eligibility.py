@@ -90,10 +90,12 @@ def _traced(parts: Parts, name: str, activity: str, side: str, tau: float) -> Pa
             " nothing"
         )
     population = rule.source if side == "pre" else rule.target
+    spoken = activity
+    activity = dict(parts[population].aliases).get(activity, activity)
     # A pyramidal neuron of an area below has a trace of its output for its own distal synapses too.
     sent = side == "pre" and parts[population].kind == "pyramidal"
     trace = f"sent_{activity}_eligibility" if sent else f"{activity}_eligibility"
-    change = rule.change.reading({f"{activity}_{side}": f"{trace}_{side}"})
+    change = rule.change.reading({f"{spoken}_{side}": f"{trace}_{side}"})
     return parts.having(
         with_trace(parts[population], activity, trace, tau), replace(rule, change=change)
     )
