@@ -185,13 +185,18 @@ class CircuitBase(Tabled):
         Parameters
         ----------
         sizes
-            Features of each port, in their order; the smallest that fit unless given.
+            Features of each port, in their order; left open unless given.
         run
             A run of the circuit to describe instead, with its sizes and what its events needed.
         """
         from biorrr.circuit.results.description import describe
 
-        return describe(self._shown(sizes, run))
+        unknown = {
+            port.population: {"x": "m", "y": "n"}.get(port.name, f"features of {port.name}")
+            for port in self.ports
+            if not sizes and run is None and self.parts[port.population].size is None
+        }
+        return describe(self._shown(sizes, run), unknown)
 
     def locality(self, run: Run | None = None) -> list:
         """Return which variables each plasticity rule reads, one :class:`Locality` per pathway."""

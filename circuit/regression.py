@@ -15,6 +15,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
+from biorrr.circuit.compile.schedule import Action
 from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.runnable import RunnableCircuit
 from biorrr.circuit.simulation.initial_state import (
@@ -38,7 +39,6 @@ from biorrr.models import (
     Parts,
     Pathway,
     Population,
-    ProximalSynapses,
     Rates,
     SensoryInput,
     Settled,
@@ -59,9 +59,6 @@ from biorrr.models.validation import PositiveCount, instance_of, number_within, 
 Invertible = Annotated[
     float, partial(number_within, low=1e-300)
 ]  # a number whose inverse is finite
-_LINEAR = [
-    ("proximal", ProximalSynapses().current)
-]  # the current that is the output of the paper's circuit
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -137,23 +134,30 @@ class RegressionCircuit(RunnableCircuit):
         for area in self.layout:
             remedy = "; the constraint needs one per pyramidal cell"
             whole_number("interneurons", area.interneurons, area.k, remedy)
-        rates, departures = rates_of_areas(self.rates, len(self.layout)), self.all_departures
-        if self.apical:
-            if self.ridges[0] and any(isinstance(departure, Leaky) for departure in departures):
-                raise InputError(
-                    "ridge: replay must settle, and membranes take their time (got"
-                    f" {self.ridges[0]:g} on Cxx with Leaky(...)); use Settled(), or (0, ridge) for"
-                    " Cyy alone"
-                )
-            parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
-            parts = departed(parts, [ApicalFeedback(self.layout, rates)])
-        else:
-            (area,) = self.layout
-            parts = microcircuit_parts(
-                area.k, area.interneurons, None if rates is None else rates[0]
+        departures = self.all_departures
+        membranes = any(isinstance(departure, Leaky) for departure in departures)
+        if self.apical and self.ridges[0] and membranes:
+            raise InputError(
+                "ridge: replay must settle, and membranes take their time (got"
+                f" {self.ridges[0]:g} on Cxx with Leaky(...)); use Settled(), or (0, ridge) for Cyy"
+                " alone"
             )
-            departures = departures if rates else (AdaptiveRates(), *departures)
-        return self._with_regression(departed(self._with_own(parts), departures))
+        parts = self._with_own(self._areas())
+        return self._with_regression(departed(parts, (*self._fitting, *departures)))
+
+    def _areas(self) -> Parts:
+        """Return the parts of all areas, without departures or parts of the user's own."""
+        rates = rates_of_areas(self.rates, len(self.layout))
+        if self.apical:
+            parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
+            return departed(parts, [ApicalFeedback(self.layout, rates)])
+        (area,) = self.layout
+        return microcircuit_parts(area.k, area.interneurons, rates and rates[0])
+
+    @property
+    def _fitting(self) -> tuple[Departure, ...]:
+        """The departure that fits rates to the drive; areas with feedback do so by themselves."""
+        return (AdaptiveRates(),) if self.fitted and not self.apical else ()
 
     def _with_own(self, parts: Parts) -> Parts:
         """Return ``parts`` with populations and pathways of the user's in place of those of their
@@ -260,7 +264,7 @@ class RegressionCircuit(RunnableCircuit):
             "ridge_x": ridge_x,
             "ridge_y": ridge_y,
             "rates": str(self.rates),
-            "linear_output": int(output_is_linear(simulated.job.blueprint)),
+            "linear_output": int(self._output_is_linear(simulated.job.blueprint)),
         }
         for departure in self.all_departures:
             if isinstance(departure, Spiking):
@@ -275,6 +279,16 @@ class RegressionCircuit(RunnableCircuit):
             areas = {"weights": [area.weights for area in self.layout], "gains": self.links}
             settings |= {"rho": self.rho, "areas": json.dumps(areas)}
         return settings
+
+    def _output_is_linear(self, blueprint: Blueprint) -> bool:
+        """Return True where nothing that departures or own parts add changes inputs, weights or
+        activities on their way to the outputs: these are X Vx, or the equilibrium of areas.
+        """
+        if not (self._asked or self.populations or self.pathways):
+            return True
+        settling = (Settled(),) if self.apical else ()
+        plain = Blueprint(departed(self._areas(), (*self._fitting, *settling)), self.ports)
+        return _computing_output(blueprint) == _computing_output(plain)
 
     def _more(self, simulated: Simulated, matrices: Mapping[str, np.ndarray]) -> dict[str, tuple]:
         """Return the readout Sigma_s^-1 Vy, shape (n, k), by which the output of the last area
@@ -333,9 +347,14 @@ def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Ra
     return tuple(each)
 
 
-def output_is_linear(blueprint: Blueprint) -> bool:
-    """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes
-    it.
+def _computing_output(blueprint: Blueprint) -> set[tuple[str, str, str]]:
+    """Return what happens on the way from inputs and weights to the outputs, as (part, phase, code)
+    of each action.
     """
-    writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
-    return [(action.part, action.code) for action in writers] == _LINEAR
+    actions = [action for action in blueprint.schedule if action.phase != "plasticity"]
+    wanted = {f"{cells.name}.z" for cells in blueprint.parts.all(kind="pyramidal")}
+    found: list[Action] = []
+    while more := [a for a in actions if a not in found and a.writes & wanted]:
+        found += more
+        wanted.update(*(action.reads for action in more))
+    return {(action.part, action.phase, action.code) for action in found}

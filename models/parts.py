@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from biorrr.errors import InputError
+from biorrr.models.expressions import subtracts
 from biorrr.models.language import Expression, OptionalExpression, check_name
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
 from biorrr.models.variables import Phase, Step, Variable
@@ -163,8 +164,6 @@ class Pathway(Part):
         Name of the matrix of weights; the pathway's own unless given.
     weighted
         False for a plain sum over cells, without weights.
-    sign
-        +1 where the current adds to its target's activity, -1 where it is subtracted there.
     target_by_source
         True where the matrix has one row per target cell, as the paper's Q and R; else one row per
         source cell.
@@ -194,7 +193,6 @@ class Pathway(Part):
     steps: tuple[Step, ...] = ()
     weight: str = ""
     weighted: bool = True
-    sign: Literal[1, -1] = 1
     target_by_source: bool = False
     spread: NotNegative = 0.1
     meaning: str = ""
@@ -302,6 +300,13 @@ class Parts:
                 return part
         have = ", ".join(part.name for part in self.everything)
         raise InputError(f"the circuit has no part called {name!r}; it has {have}")
+
+    def sign(self, pathway: Pathway) -> int:
+        """Return -1 if the target cells of ``pathway`` subtract the current that they receive, as
+        the distal dendrite does with inhibition; else 1.
+        """
+        steps = self[pathway.target].steps
+        return -1 if any(subtracts(step.code, pathway.drives) for step in steps) else 1
 
     def all(self, kind: str, area: int | None = None) -> tuple:
         """Return the populations and pathways of ``kind``: of every area, or of one."""

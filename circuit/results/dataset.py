@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.simulation.job import Job
+from biorrr.circuit.simulation.events import rows_presented
 from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
 from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.models import Pathway
@@ -103,8 +103,8 @@ def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
         ),
         "data_row": (
             "sample",
-            _rows_shown(job, samples),
-            {"long_name": "row of the data that was shown"},
+            rows_presented(simulated.begun, simulated.events, samples),
+            {"long_name": "row of the data that was presented"},
         ),
     }
     if not timing.instant:
@@ -121,17 +121,6 @@ def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
     if any("time" in dims for dims, *_ in out.values()):
         out["time"] = ("time", timing.tick * np.arange(1, held + 1))
     return out, coords
-
-
-def _rows_shown(job: Job, samples: np.ndarray) -> np.ndarray:
-    """Return the row of the data that was shown at each of ``samples``, ascending."""
-    stretches = np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1)
-    rows = [
-        job.presentation.rows(int(stretch[0]), int(stretch[-1]) + 1)
-        for stretch in stretches
-        if len(stretch)
-    ]
-    return np.concatenate([np.empty(0, np.int64), *rows])
 
 
 def _shaped(
@@ -188,7 +177,6 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
         "weight",
         "source",
         "target",
-        "sign",
         "target_by_source",
         "drives",
         "change",
@@ -201,6 +189,7 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
             if p.shape
         ],
         "pathways": [
-            {name: getattr(p, name) for name in synapses} for p in blueprint.parts.weighted
+            {name: getattr(p, name) for name in synapses} | {"sign": blueprint.parts.sign(p)}
+            for p in blueprint.parts.weighted
         ],
     }

@@ -143,6 +143,11 @@ class Run(RunFigures, Tabled):
     @property
     def r_minus_qt(self) -> np.ndarray:
         """||Q' - R|| (Frobenius) at each snapshot, shape (snapshot,)."""
+        if "Q" not in self.data or "R" not in self.data:
+            raise InputError(
+                f"r_minus_qt: needs matrices Q and R, and this run has {', '.join(self.weights)};"
+                " those of each area of a hierarchy are in run.area_weights()"
+            )
         return np.linalg.norm(
             self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values, axis=(1, 2)
         )
@@ -151,19 +156,21 @@ class Run(RunFigures, Tabled):
         """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m)
         without instruction.
 
-        In the paper's circuit that is X Vx. Where something else shapes the output, the circuit
+        In the paper's circuit that is X Vx, and in areas with apical feedback the equilibrium of
+        :meth:`infer`. Where something else shapes the output, or the input on its way, the circuit
         itself is run with learning off; of a sample that is held, the output is averaged over its
         time.
         """
-        if "areas" in self.data.attrs:
+        linear, X = self.data.attrs.get("linear_output", 1), np.asarray(X)
+        if linear and "areas" in self.data.attrs:
             return self.infer(X)[-1]
-        X = np.asarray(X)
-        if X.ndim != 2 or X.shape[1] != len(self.Vx):
+        m = len(self.data["mean_x"])
+        if X.ndim != 2 or X.shape[1] != m:
             raise InputError(
-                f"X: must have shape (n_samples, {len(self.Vx)}), the inputs of this run (got"
-                f" {X.shape}); one sample is X[None]"
+                f"X: must have shape (n_samples, {m}), the inputs of this run (got {X.shape}); one"
+                " sample is X[None]"
             )
-        if self.data.attrs.get("linear_output", 1):
+        if linear:
             return (X - self.data["mean_x"].values) @ self.Vx
         if self.circuit is None:
             raise InputError(
@@ -172,7 +179,8 @@ class Run(RunFigures, Tabled):
                 " circuit along; make the circuit and call circuit.run(X, Y, start=run,"
                 " plastic=False, order='sequential', record='z', every=1)"
             )
-        silent = np.zeros((len(X), len(self.Vy)))
+        silent = np.zeros((len(X), len(self.data["mean_y"])))
+        cells = self.circuit.parts.all(kind="pyramidal")[-1].name
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", UserWarning
@@ -183,13 +191,14 @@ class Run(RunFigures, Tabled):
                 start=self,
                 plastic=False,
                 order="sequential",
-                record="z",
+                record=f"{cells}.z",
                 every=1,
                 snapshots=1,
                 progress=False,
             )
+        name = next(name for name in shown.traces if name in ("z", f"{cells}_z"))
         # The pass continues the order of samples where learning stopped: its rows are sorted back.
-        z = shown.data["z"].values[np.argsort(shown.data["data_row"].values)]
+        z = shown.data[name].values[np.argsort(shown.data["data_row"].values)]
         return z.mean(axis=1) if z.ndim == 3 else z
 
     def infer(self, X, Y=None) -> list[np.ndarray]:

@@ -35,7 +35,6 @@ def regression(s: float) -> str:
 
 def ridge_in_words(ridge: tuple[float, float]) -> str:
     """Return the ridge on Cxx and Cyy in words."""
-    if ridge == (0, 0):
-        return "none"
-    size = f"{ridge[0]:g}" if ridge[0] == ridge[1] else f"{ridge[0]:g} on Cxx, {ridge[1]:g} on Cyy"
-    return f"{size}, by replay"
+    on_x, on_y = ridge
+    said = [f"{on_x:g} on Cxx, by replay"] * (on_x > 0) + [f"{on_y:g} on Cyy"] * (on_y > 0)
+    return "; ".join(said) or "none"

@@ -22,7 +22,7 @@ from biorrr.models import (
     Freeze,
     Parts,
     Silence,
-    SilencedInterneurons,
+    Silenceable,
     SwapData,
     departed,
 )
@@ -67,6 +67,27 @@ def lesioned(job: Job, events: Sequence[Event], sample: int) -> Job:
     return replace(job, state=state, feeds=feeds, presentation=presentation)
 
 
+def rows_presented(job: Job, events: Sequence[Event], samples: np.ndarray) -> np.ndarray:
+    """Return the row of the data, of those of its time, that each of ``samples`` was; ascending.
+
+    Parameters
+    ----------
+    job, events
+        The whole run as it began, and what happened in it.
+    samples
+        Counted from the first that the circuit saw.
+    """
+    cuts = [event.at for event in events if isinstance(event, SwapData)]
+    breaks = np.flatnonzero(np.diff(samples) > 1) + 1
+    stretches = np.split(samples, np.union1d(breaks, np.searchsorted(samples, cuts)))
+    rows = [np.empty(0, np.int64)]
+    for stretch in stretches:
+        if len(stretch):
+            first, last = int(stretch[0]), int(stretch[-1])
+            rows.append(lesioned(job, events, first).presentation.rows(first, last + 1))
+    return np.concatenate(rows)
+
+
 def as_events(events) -> tuple[Event, ...]:
     """Return ``events``, one or several, in the order of time."""
     given = (
@@ -82,14 +103,14 @@ def as_events(events) -> tuple[Event, ...]:
 
 def silenceable(parts: Parts, populations: Iterable[str]) -> Parts:
     """Return ``parts`` in which cells of ``populations`` may fall silent."""
-    have = [population.name for population in parts.populations if population.has("n")]
+    have = [population.name for population in parts.populations if population.shape]
     for name in populations:
         if name not in have:
             raise InputError(
-                f"Silence.population: must be interneurons of this circuit (got {name!r}); it has "
+                f"Silence.population: must be cells of this circuit (got {name!r}); it has "
                 f"{', '.join(have) or 'none'}"
             )
-    return departed(parts, map(SilencedInterneurons, populations))
+    return departed(parts, map(Silenceable, populations))
 
 
 def check_events(
@@ -108,8 +129,8 @@ def check_events(
             count = int(blueprint.parts[event.population].size)
             if any(not 0 <= cell < count for cell in event.cells or ()):
                 raise InputError(
-                    f"Silence.cells: must lie in [0, {count - 1}], the interneurons (got"
-                    f" {event.cells})"
+                    f"Silence.cells: must lie in [0, {count - 1}], the cells of"
+                    f" {event.population} (got {event.cells})"
                 )
         if isinstance(event, Freeze) and event.weight not in weights:
             have = ", ".join(weights)

@@ -80,7 +80,9 @@ def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
 
     All of x is read only where the rows that are kept in memory say so.
     """
-    if not (run.cooled and run.data.attrs["linear_output"] and run.samples >= _LONG):
+    attrs = run.data.attrs
+    paper = attrs.get("linear_output") and "areas" not in attrs
+    if not (run.cooled and paper and run.samples >= _LONG):
         return
     x, Vx = feeds["x"], run.Vx
     for rows in (x.facts.some, x.values):

@@ -33,12 +33,16 @@ class Simulated:
 
     Parameters
     ----------
+    begun, events
+        What was to be simulated, and what happened in the middle.
     job, outcome, recorder
-        What was simulated, after all events; the state in the end; snapshots and traces.
+        The same after all events; the state in the end; snapshots and traces.
     engine, seconds
         What simulated, and how long it took.
     """
 
+    begun: Job
+    events: Sequence[Event]
     job: Job
     outcome: Outcome
     recorder: Recorder
@@ -109,7 +113,8 @@ def simulate(
     if outcome.ended == "interrupted":
         warn(f"interrupted after {outcome.samples} samples; the run holds what was recorded")
     seconds = time.perf_counter() - began + (kept.earlier if kept is not None else 0.0)
-    return Simulated(lesioned(job, events, outcome.samples), outcome, recorder, engine, seconds)
+    after = lesioned(job, events, outcome.samples)
+    return Simulated(job, events, after, outcome, recorder, engine, seconds)
 
 
 def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:

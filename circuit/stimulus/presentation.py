@@ -91,18 +91,19 @@ class Presentation:
         out = np.empty(stop - start, dtype=np.int64)
         at = start
         while at < stop:
-            turn, offset = divmod(at, max(_BLOCK // length, 1) * length)
-            drawn = self._permutations_of(length, stream, turn)[offset : offset + stop - at]
+            block, offset = divmod(at, max(_BLOCK // length, 1) * length)
+            drawn = self._permutations_of(length, stream, block)[offset : offset + stop - at]
             out[at - start : at - start + len(drawn)] = drawn
             at += len(drawn)
         return out
 
-    def _permutations_of(self, length: int, stream: int, turn: int) -> np.ndarray:
-        """Return block number ``turn`` of permutations, one after another."""
-        # The last one of each stream is kept: a segment usually ends inside it.
-        kept = self._permutations.get(stream)
-        if kept is None or kept[0] != turn:
+    def _permutations_of(self, length: int, stream: int, block: int) -> np.ndarray:
+        """Return block number ``block`` of permutations, one after another."""
+        # The last one of each stream is kept: a segment usually ends inside it. Data that take the
+        # place of others may have another length.
+        place, drawn = self._permutations.get(stream, (None, None))
+        if place != (length, block):
             ordered = np.tile(np.arange(length), (max(_BLOCK // length, 1), 1))
-            drawn = generator(self.seed, stream, turn).permuted(ordered, axis=1).reshape(-1)
-            kept = self._permutations[stream] = turn, drawn
-        return kept[1]
+            drawn = generator(self.seed, stream, block).permuted(ordered, axis=1).reshape(-1)
+            self._permutations[stream] = (length, block), drawn
+        return drawn

@@ -19,7 +19,7 @@ dt, duration = 0.1, 2000.0  # ms
 
 cells = BurstingCells(len(dendrite))
 clamped = [replace(v, role="input") if v.name in ("I_s", "I_d") else v for v in cells.variables]
-clock = with_values(HoldingClock(), held=duration / dt, tick=dt, lapse=dt / 1000)
+clock = with_values(HoldingClock(), held=duration / dt, tick=dt, lapse=dt)
 circuit = Circuit([clock, replace(cells, variables=tuple(clamped))], [])
 injected = {"I_s": np.full((1, len(dendrite)), 400.0), "I_d": dendrite[None]}
 run = circuit.run(injected, record=("Vs", "event", "burst"), every=1, progress=False)

@@ -42,9 +42,7 @@ class Holding(Departure):
     @property
     def clock(self) -> Population:
         """The clock of the circuit."""
-        return with_values(
-            HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000
-        )
+        return with_values(HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt)
 
 
 @dataclass(frozen=True)

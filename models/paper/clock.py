@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from biorrr.models.parts import Population, with_values
+from biorrr.models.parts import Population
 from biorrr.models.variables import Step, Variable, broadcast, parameter
 
 _KEPT = (
@@ -21,16 +21,10 @@ _KEPT = (
     broadcast("share", "part of a sample's time that one tick takes", "parameter", "1 / held"),
     broadcast(
         "lapse",
-        "time that a tick takes for what outlasts samples: in s, or in samples where all is"
+        "time that a tick takes for what outlasts samples: in ms, or in samples where all is"
         " instant",
         "parameter",
         1.0,
-    ),
-    broadcast(
-        "sample_time",
-        "time that a sample takes, in s, or in samples where all is instant or settles",
-        "parameter",
-        "held * lapse",
     ),
     parameter(
         "tick", "length of a tick, infinite where all is instant", math.inf, "ms", per="circuit"
@@ -76,7 +70,7 @@ def SettlingClock() -> Population:
     """Return a clock that holds every sample and every replay for as many ticks as outputs need to
     settle.
     """
-    clock = _clock(
+    return _clock(
         "Counts the samples; every sample and every replay is held until outputs have settled.",
         """
         fresh = int(elapsed >= held - 1)
@@ -92,4 +86,3 @@ def SettlingClock() -> Population:
         broadcast("fresh", "1 in the first tick of a sample or a replay"),
         broadcast("replay_closing", "1 in the last tick of a replay"),
     )
-    return with_values(clock, sample_time=1.0)

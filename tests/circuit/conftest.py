@@ -97,9 +97,7 @@ def current_clamp():
         injected = tuple(
             replace(v, role="input") if v.name in ("I_s", "I_d") else v for v in cell.variables
         )
-        clock = with_values(
-            HoldingClock(), held=float(round(duration / dt)), tick=dt, lapse=dt / 1000
-        )
+        clock = with_values(HoldingClock(), held=float(round(duration / dt)), tick=dt, lapse=dt)
         circuit = Circuit(
             [clock, replace(cell, size=I_s.size, variables=injected)], [], engine=engine
         )

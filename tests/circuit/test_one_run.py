@@ -193,6 +193,7 @@ def test_one_instruction_may_be_a_vector(views):
     X, Y = views
     circuit = Microcircuit(1, engine="numpy")
     run = circuit.run(X, Y[:, 0], progress=False)
+    np.testing.assert_array_equal(circuit.run(X, Y[:, 0].tolist(), progress=False).Vx, run.Vx)
     np.testing.assert_array_equal(run.Vx, circuit.run(X, Y[:, :1], progress=False).Vx)
     assert run.score(X, Y[:, 0]) == pytest.approx(run.score(X, Y[:, :1]))
 

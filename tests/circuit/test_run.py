@@ -1,11 +1,13 @@
 """What a run hands back, and how one run takes up another."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 import xarray as xr
 
 from biorrr.circuit import Microcircuit, Run
-from biorrr.models import Leaky
+from biorrr.models import Departure, Leaky, Step
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 SETTINGS = {"s": 0.3, "ridge": 0.1, "replay": 2}
@@ -75,6 +77,49 @@ def test_callback_ends_the_run_at_its_snapshot(engine, data, make_circuit):
     assert run.samples == heard[-1]
     assert 40 <= run.samples < 60
     assert run.data["seen"].values.tolist() == [0, *heard]
+
+
+@dataclass(frozen=True)
+class Receptors(Departure):
+    """Fibres that cannot fire less than at rest."""
+
+    alters = ("sensory",)
+
+    def altered(self, cells):
+        return cells.adding(Step("input", "x = clip(x, 0, inf)"))
+
+
+@dataclass(frozen=True)
+class Forgetting(Departure):
+    """Synapses that transmit a part of their weight."""
+
+    alters = ("proximal",)
+
+    def altered(self, pathway):
+        return replace(pathway, current=f"0.5 * ({pathway.current})")
+
+
+@pytest.mark.filterwarnings("ignore:.*mean is large")
+@pytest.mark.parametrize("feedback", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("departure", "shape"),
+    [
+        (Receptors(), lambda X: np.maximum(X, 0)),
+        (Forgetting(), lambda X: 0.5 * X),
+    ],
+)
+def test_transform_knows_what_alters_the_input(departure, shape, feedback, data):
+    """Outputs are those of the circuit, whose inputs are changed on their way."""
+    X, Y = data[0][:100], data[1][:100]
+    plain = Microcircuit(2, feedback=feedback, engine="numpy")
+    run = replace(plain, departures=[departure]).run(X, Y, progress=False)
+    # The same weights in a circuit to which the changed input is shown.
+    other = plain.run(shape(X), Y, weights=run.weights, plastic=False, record=(), progress=False)
+    np.testing.assert_allclose(run.transform(X), other.transform(shape(X)), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        run.predict(X), other.transform(shape(X)) @ run.data["readout"].values.T, atol=1e-7
+    )
+    assert np.abs(run.transform(X) - other.transform(X)).max() > 0.01
 
 
 def test_transform_and_predict(run, data):

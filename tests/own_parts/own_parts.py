@@ -101,14 +101,8 @@ class Depressing(Departure):
             "plasticity",
             "resource += refill * (1 - resource) - use * resource * clip(abs(x_pre), 0, 1)",
         )
-        return parts.having(
-            replace(
-                proximal,
-                current="w * resource * x_pre",
-                variables=own,
-                steps=(*proximal.steps, tire),
-            )
-        )
+        weakened = replace(proximal, current=f"resource * ({proximal.current})")
+        return parts.having(weakened.adding(*own, tire))
 
 
 # [basket]
@@ -134,7 +128,6 @@ def basket(**settings):
         drives="inhibition",
         current="w * b_pre",
         phase="inhibition",
-        sign=-1,
         weight="S",
         spread=0.02,
     )

@@ -25,6 +25,7 @@ from biorrr.models import (
     Population,
     Rate,
     Rates,
+    SparseConnections,
     Stream,
     Variable,
     poisson_draw,
@@ -258,6 +259,15 @@ def test_the_weight_dependent_rule_of_the_page_equals_a_plain_loop(engine, data)
         w = np.clip(w + change, 0, 1)
     assert np.abs(w - start["Vx"]).max() > 1e-3
     np.testing.assert_allclose(run.Vx, w, **EXACT)
+
+
+@pytest.mark.parametrize("sparse_first", [True, False])
+def test_depressing_synapses_may_be_sparse(sparse_first, own, data):
+    departures = [SparseConnections(0.5, 0.5), own.Depressing()]
+    circuit = Microcircuit(2, engine="numpy", departures=departures[:: 1 if sparse_first else -1])
+    run = circuit.run(*data, record=("resource",), every=1, progress=False)
+    assert (run.Vx == 0).any()
+    assert (run.data["resource"].values < 1).any()
 
 
 @pytest.mark.parametrize("name", NAMES)
