@@ -30,7 +30,7 @@ test-pythons:
 
 # Executes the tutorials too; one that needs the V1-V2 recordings is shown without results where they are not here.
 docs: .venv/documenting
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Speed beside NumPy, numba, JAX, C and stock Brian2, in the tables of docs/speed.md; ROWS="settling help" prints some.
 bench: .venv/testing
@@ -44,11 +44,7 @@ lint: .venv/developing types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# mypy does not see through an editable installation: it gets a folder in which the rooms are biorrr's.
 types: .venv/developing
-	mkdir -p build/types/biorrr
-	for room in $(ROOMS); do ln -sfn ../../../$$room build/types/biorrr/$$room; done
-	for file in __init__.py errors.py files.py py.typed; do ln -sfn ../../../biorrr/$$file build/types/biorrr/$$file; done
 	$(BIN)/mypy
 
 .venv/installed: setup.cfg pyproject.toml

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.regression.yardstick import Yardstick
 
-STAGES = ("start of learning", "halfway", "end of learning")
+STAGES = ("start", "halfway", "end")
 
 
 @dataclass(frozen=True)

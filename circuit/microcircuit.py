@@ -23,8 +23,8 @@ class Microcircuit(RegressionCircuit):
     s
         Which regression: 0 is RRMSE, 1 is CCA (Sec. 3.2).
     rates
-        Learning rates: :class:`~biorrr.models.Rates`, used as they stand, or "auto", fitted to the
-        data.
+        Learning rates: "auto", fitted to the data, or :class:`~biorrr.models.Rates`, used as they
+        stand. :meth:`Rates.suggested <biorrr.models.Rates.suggested>` gives constant ones.
     interneurons
         How many, at least k; k unless given.
     ridge
@@ -38,8 +38,8 @@ class Microcircuit(RegressionCircuit):
         Seed of the initial weights, the order of samples and the order of replay: a whole number, a
         NumPy generator that draws one, or None for a new one each time.
     Vx0, Vy0, Q0, R0
-        Initial weights, shapes (m, k), (n, k), (k, l), (l, k); drawn from the
-        seed unless given.
+        Initial weights, shapes (m, k), (n, k), (k, l), (l, k). Unless given they are drawn from
+        the seed: of the size ``rates.start``, or fitted to the data with rates "auto".
     cell
         What cells are: "algebraic" (the paper's) or "millivolts"; or
         :class:`~biorrr.models.Millivolts` with parameters.

@@ -235,15 +235,16 @@ class RegressionCircuit(RunnableCircuit):
     ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """Return initial weights of the paper's circuit, and what its rates are fitted to."""
         (area,), (m, n) = self.layout, (blueprint.sizes["x"], blueprint.sizes["y"])
-        start: tuple[tuple[float, float, float], ...] = ()
         known: dict[str, float] = {}
-        if self.fitted:
+        if given := rates_of_areas(self.rates, 1):
+            start = given[0].start
+        else:
             drive, policy = Drive.white(m, n), Policy.of(last)
             if feeds is not None:
                 x, y = feeds["x"], feeds["y"]
                 means, powers = (x.mean, y.mean), (x.facts.power, y.facts.power)
                 drive = Drive.of(x.facts.some, y.facts.some, self.ridges, means, powers)
-            start = (drive.start(n, self.s, policy),)
+            start = drive.start(n, self.s, policy)
             known = {
                 "power_x": drive.power_x,
                 "typical_y": drive.typical_y(n, policy),
@@ -251,7 +252,7 @@ class RegressionCircuit(RunnableCircuit):
                 **policy.plan(area.k, self.s, drive, last),
             }
         present = {pathway.weight for pathway in blueprint.parts.weighted} - self.initial.keys()
-        drawn = drawn_weights((m, n, area.k, area.interneurons), seed, *start)
+        drawn = drawn_weights((m, n, area.k, area.interneurons), seed, start)
         return {name: matrix for name, matrix in drawn.items() if name in present}, known
 
     # -- results -----------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ import numpy as np
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines.choice import Engines, choose
-from biorrr.circuit.results.dataset import dataset
+from biorrr.circuit.engines.choice import Engines
+from biorrr.circuit.results.dataset import label_results
 from biorrr.circuit.results.run import Run
-from biorrr.circuit.simulation.checkpoint import Checkpoint
+from biorrr.circuit.simulation.checkpoint import Checkpoint, engine_of
 from biorrr.circuit.simulation.events import as_events, check_events
 from biorrr.circuit.simulation.failures import Diverged, check_settled, warn_of_silence
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
@@ -33,7 +33,7 @@ from biorrr.circuit.stimulus.feeds import Feed, read_feeds
 from biorrr.circuit.stimulus.presentation import Presentation, as_seed
 from biorrr.errors import InputTypeError, RunError
 from biorrr.models import Event, Silence
-from biorrr.models.validation import truth, whole_number
+from biorrr.models.validation import LARGEST_WHOLE, truth, whole_number
 
 
 class RunnableCircuit(CircuitBase):
@@ -232,7 +232,10 @@ class RunnableCircuit(CircuitBase):
             recording_of(self._TRACED if record is None else record, every, blueprint, first, last),
             snapshot_samples(snapshots, first, last),
         )
-        engine = choose(self.engine, (last - first) * job.ticks_per_sample)
+        ticks = (last - first) * job.ticks_per_sample
+        engine = self._engines.choose(self.engine, blueprint, ticks)
+        if self.engine == "auto":
+            engine = engine_of(checkpoint) or engine
         build = functools.partial(self._engines.built, engine, blueprint)
         happening = check_events(happening, first, last, blueprint, order)
         simulated = simulate(job, engine, build, happening, checkpoint, callback, progress)
@@ -245,7 +248,7 @@ class RunnableCircuit(CircuitBase):
             "departures": self._departures_in_words(),
             **self._settings(simulated),
         }
-        run = Run(dataset(simulated, attrs, self._more), self, blueprint)
+        run = Run(label_results(simulated, attrs, self._more), self, blueprint)
         if run.ended == "diverged":
             at = simulated.outcome.samples
             raise Diverged(
@@ -261,11 +264,13 @@ class RunnableCircuit(CircuitBase):
     def build(self, *sizes: int):
         """Build the circuit now rather than at the first :meth:`run`; return it.
 
-        Engines numpy and "auto" build :attr:`network` in this process, to add one's own monitors
-        to; cpp compiles its library. Features are given as :meth:`blueprint` takes them.
+        Engine numpy builds :attr:`network` in this process, to add one's own monitors to; cpp
+        compiles its library, and so does "auto" where there is a compiler. Features are given as
+        :meth:`blueprint` takes them.
         """
         blueprint = self.blueprint(*sizes)
-        engine = self._engines.built("numpy" if self.engine == "auto" else self.engine, blueprint)
+        name = self._engines.choose(self.engine, blueprint, LARGEST_WHOLE)
+        engine = self._engines.built(name, blueprint)
         if hasattr(engine, "begin"):
             begin = self._beginning(blueprint, None, self.seed)
             engine.begin(initial_state(blueprint, begin, self.seed, self.initial))

@@ -9,6 +9,7 @@ import functools
 import html
 import importlib
 import inspect
+import logging
 import math
 import re
 import runpy
@@ -42,22 +43,11 @@ REFERENCE = (
 # Sphinx's roles, which MkDocs would show as they stand.
 ROLE = re.compile(r":(?:class|func|meth|mod|data|attr|exc):<code>~?(?:biorrr\.)?([\w.]+)</code>")
 ROOT = Path(__file__).parents[1]
+LOG = logging.getLogger("mkdocs.hooks")
 
 NEEDS_DATA = {
     "communication.ipynb": "v1v2"
 }  # tutorials that are executed only where their data set is on this machine
-
-
-def on_startup(**_):
-    """Lay out the rooms as a package for the reference, before mkdocstrings looks for it."""
-    package = ROOT / "build" / "types" / "biorrr"
-    package.mkdir(parents=True, exist_ok=True)
-    for path in (
-        *(ROOT / room for room in ("analysis", "circuit", "models", "sims")),
-        *(ROOT / "biorrr").glob("*.*"),
-    ):
-        if not (package / path.name).exists():
-            (package / path.name).symlink_to(path)
 
 
 def on_config(config, **_):
@@ -71,6 +61,7 @@ def on_files(files, config):
     drawn = config.plugins["mkdocs-jupyter"].config["execute"]
     pictures = {}
     for example in gallery.EXAMPLES if drawn else ():
+        LOG.info("Running docs/examples/%s.py", example.name)
         try:
             pictures[example.name] = example.draw()
         except RuntimeError as error:

@@ -6,13 +6,15 @@ Free of Brian2, so that :mod:`biorrr.analysis` can share them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from biorrr.errors import InputError
-from biorrr.models.validation import NotNegative, check_fields, number_within
+from biorrr.errors import InputError, InputTypeError
+from biorrr.models.suggested_rates import suggest
+from biorrr.models.validation import NotNegative, Positive, check_fields, number_within
 
 
 def _halving(name: str, value: float) -> float:
@@ -60,34 +62,95 @@ class Rate:
         return Rate(self.eta0 * factor, self.N)
 
 
+def _rate(name: str, value: Any) -> Rate:
+    """Return a rate; a number is a constant one."""
+    if isinstance(value, Rate):
+        return value
+    try:
+        return Rate(number_within(name, value, 0))
+    except InputTypeError:
+        raise InputTypeError(f"{name}: must be Rate(...) or a number (got {value!r})") from None
+
+
+AnyRate = Annotated[Rate, _rate]
+
+
 @dataclass(frozen=True)
 class Rates:
-    """The rates of the four pathways.
+    """The rates of the four pathways, and the size of the weights that they begin with.
 
-    :meth:`paper` gives those the paper prints.
+    Numbers are constant rates, and ``Rates(0.01)`` is one for all. :meth:`suggested` gives
+    constant rates that suit the data, and :meth:`paper` those that the paper prints.
 
     Parameters
     ----------
     x, y, q
         Proximal (Vx), distal (Vy) and interneuron-to-pyramidal (Q) plasticity; the paper's eta_x,
-        eta_y, eta_q.
+        eta_y and eta_q = eta_x / tau. ``y`` and ``q`` are the same as ``x`` unless given.
     r
         Pyramidal-to-interneuron (R) plasticity. The same as ``q`` unless given: only then does the
         theory promise R -> Q' (supplement D, "Decoupling the interneuron synapses").
+    start
+        Size of initial weights, where a circuit draws them: standard deviations of Vx and Vy, and
+        the diagonal of Q and R. They have units, as rates do: those of the paper suit data of
+        unit variance.
+
+    Examples
+    --------
+    >>> Rates(0.01) == Rates(Rate(0.01), Rate(0.01), Rate(0.01))
+    True
     """
 
-    x: Rate
-    y: Rate
-    q: Rate
-    r: Rate | None = None
+    x: AnyRate
+    y: AnyRate | None = None
+    q: AnyRate | None = None
+    r: AnyRate | None = None
+    start: tuple[Positive, Positive, Positive] = (0.01, 0.1, 1 / 3)  # as the paper
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "r", self.r or self.q)
+        for name, same in {"y": "x", "q": "x", "r": "q"}.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, getattr(self, same))
 
     def scaled(self, factor: float) -> Rates:
-        """Return all four rates times ``factor``, with the same decay."""
-        return Rates(*(getattr(self, name).scaled(factor) for name in ("x", "y", "q", "r")))
+        """Return all four rates times ``factor``, with the same decay and start."""
+        paths = {name: getattr(self, name).scaled(factor) for name in ("x", "y", "q", "r")}
+        return replace(self, **paths)
+
+    @classmethod
+    def suggested(
+        cls,
+        X: ArrayLike,
+        Y: ArrayLike,
+        k: int = 2,
+        s: float = 0.0,
+        ridge: float | tuple[float, float] = 0.0,
+    ) -> Rates:
+        """Return constant rates that learn from these data, and the start that they assume.
+
+        They need the covariances of all data, which a circuit cannot know, and are a place to
+        begin from. Rates "auto" come nearer to the optimum, because they fall.
+
+        Parameters
+        ----------
+        X, Y
+            Sensory and instructive data as they are to be presented, (n_samples, m) and
+            (n_samples, n).
+        k, s, ridge
+            As the circuit has them.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.standard_normal((500, 6))
+        >>> Y = X[:, :2] @ rng.standard_normal((2, 4))
+        >>> once, twice = Rates.suggested(X, Y), Rates.suggested(2 * X, Y)
+        >>> round(once.x.eta0 / twice.x.eta0, 9)
+        4.0
+        """
+        (x, y, q), start = suggest(X, Y, k, s, ridge)
+        return cls(Rate(x), Rate(y), Rate(q), start=start)
 
     @classmethod
     def paper(

@@ -45,7 +45,7 @@ TOOLS = {
 # Commands as the help lists them; an experiment that is not named here comes last.
 GROUPS = {
     "Start": ("learn", "plateau", "symmetry", "wiring", "family"),
-    "The paper": ("compare", "images", "sensitivity", "paper"),
+    "The paper": ("compare", "paper"),
     "Biology": ("hierarchy", "robustness", "timing", "theories"),
     "Your data": ("communication", "data"),
     "Tools": ("sweep", "report", "resume", "doctor"),

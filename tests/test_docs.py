@@ -6,7 +6,6 @@ import importlib.util
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import traceback
@@ -158,7 +157,6 @@ def test_pages_build_without_a_warning(tutorials, tmp_path):
     end."""
     for needed in ("mkdocs", "mkdocs_jupyter", "mkdocstrings_handlers", "material", "ipykernel"):
         pytest.importorskip(needed, reason="needs the extra docs")
-    shutil.rmtree(ROOT / "build" / "types", ignore_errors=True)  # as in a fresh clone
     build = [
         sys.executable,
         "-m",

@@ -4,6 +4,7 @@ import ast
 import configparser
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -158,15 +159,31 @@ def test_importing_stays_light(room, unloaded):
     assert done.stdout.split() == []
 
 
-def test_importing_biorrr_alone_imports_nothing_else():
-    script = "import sys; import biorrr; print(*(name.split('.')[0] for name in sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {script}"],
-        capture_output=True,
-        text=True,
-        check=True,
+def test_rooms_are_found_in_the_root_of_a_clone_whatever_is_installed():
+    """There ./biorrr stands before an installed package, which has no say then."""
+    script = (
+        "import sys\n"
+        "sys.meta_path = [one for one in sys.meta_path if 'Editable' not in str(one)]\n"
+        "import biorrr\n"
+        f"for room in {ROOMS}: print(getattr(biorrr, room).__file__)"
     )
-    assert set(done.stdout.split()) <= {"biorrr", "__main__", *sys.stdlib_module_names}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = [Path(line).resolve() for line in done.stdout.split()]
+    assert found == [ROOT / room / "__init__.py" for room in ROOMS]
+
+
+def test_importing_biorrr_alone_imports_nothing_else():
+    script = (
+        "import sys; before = set(sys.modules); import biorrr\n"
+        "print(*(name.split('.')[0] for name in set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) <= {"biorrr", "lazy_loader", *sys.stdlib_module_names}
 
 
 def test_names_of_the_package_are_those_of_the_rooms():
@@ -174,13 +191,12 @@ def test_names_of_the_package_are_those_of_the_rooms():
     from biorrr import ReducedRankRegression, analysis, circuit, models
 
     assert ReducedRankRegression is analysis.ReducedRankRegression
-    for name in biorrr.__all__:
-        if name != "__version__":
-            assert any(
-                getattr(biorrr, name) is getattr(room, name, None)
-                for room in (analysis, circuit, models)
-            )
-    assert biorrr.__version__ == SETUP["metadata"]["version"]
+    for name in set(biorrr.__all__) - set(ROOMS):
+        assert any(
+            getattr(biorrr, name) is getattr(room, name, None)
+            for room in (analysis, circuit, models)
+        )
+    assert biorrr.__version__ == version("biorrr")
     assert set(biorrr.__all__) <= set(dir(biorrr))
-    with pytest.raises(AttributeError, match="no attribute 'microcircuit'"):
+    with pytest.raises(AttributeError, match="attribute microcircuit"):
         _ = biorrr.microcircuit

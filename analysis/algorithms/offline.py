@@ -8,7 +8,7 @@ from scipy import linalg
 
 from biorrr.analysis.algorithms.estimator import FilterLearner, learner
 from biorrr.analysis.algorithms.kernel import falling, kernel, rate_table
-from biorrr.analysis.algorithms.weights import PAPER, initial_weights
+from biorrr.analysis.algorithms.weights import initial_weights
 from biorrr.analysis.checks import given_rates
 from biorrr.analysis.regression.covariance import covariances, sigma_inverse
 from biorrr.models.rates import Rates
@@ -57,8 +57,9 @@ class OfflineBioRRR(FilterLearner):
     random_state
         Seed of initial weights.
     Vx0, Vy0, Q0
-        Initial weights, (m, k), (n, k), (k, l). By default Vx ~ N(0, 1)/100, Vy ~ N(0, 1)/10 and Q
-        = I/3; with ``rates="auto"`` similar ones that follow the scale of the data.
+        Initial weights, (m, k), (n, k), (k, l). By default of the size ``rates.start``, Vx ~ N(0,
+        1)/100, Vy ~ N(0, 1)/10 and Q = I/3 unless given; with ``rates="auto"`` similar ones that
+        follow the scale of the data.
 
     Attributes
     ----------
@@ -78,8 +79,10 @@ class OfflineBioRRR(FilterLearner):
 
     def _learn(self, X, Y, stops, rng):
         m, n, s = X.shape[1], Y.shape[1], self.s
-        start = PAPER
-        if given_rates(self.rates) is None:  # so that learning runs alike at any scale of the data
+        given = given_rates(self.rates)
+        if given:
+            start = given.start
+        else:  # so that learning runs alike at any scale of the data
             xx, yy = (np.square(A).sum() / len(A) or 1.0 for A in (X, Y))
             bound = yy / (
                 1 - s + s * yy
@@ -87,7 +90,7 @@ class OfflineBioRRR(FilterLearner):
             start = 0.01 / np.sqrt(xx), 0.03 * bound / np.sqrt(n * yy), 0.3 * np.sqrt(bound)
         Vx, Vy, Q = initial_weights((m, n, self.k), start, rng, self.Vx0, self.Vy0, self.Q0)
         self.Vx_, self.Vy_, self.Q_ = Vx, Vy, Q
-        rates = rate_table(given_rates(self.rates), "xyq")
+        rates = rate_table(given, "xyq")
         _iterate(
             np.eye(m), np.zeros((m, n)), np.eye(n), Vx, Vy, Q, 0, 0, rates, np.ones(2), 0.0
         )  # compiles

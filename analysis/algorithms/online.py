@@ -17,7 +17,7 @@ from biorrr.analysis.algorithms.kernel import (
     set_product,
     square,
 )
-from biorrr.analysis.algorithms.weights import PAPER, check_weights, initial_weights
+from biorrr.analysis.algorithms.weights import check_weights, initial_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, Drive, Policy
 from biorrr.models.rates import Rates
@@ -49,9 +49,9 @@ class OnlineBioRRR(OnlineFilterLearner):
         `fit` is given, or on the first batch of `partial_fit`. `fit` knows when it ends, and its
         rates fall to zero by then; those of `partial_fit` go on.
     Vx0, Vy0, Q0, R0
-        Initial weights, (m, k), (n, k), (k, l), (l, k). By default Vx ~ N(0, 1)/100, Vy ~ N(0,
-        1)/10 and Q = I/3; with ``rates="auto"`` those of
-        :meth:`biorrr.models.auto_rates.Drive.start`, which follow the scale of the data.
+        Initial weights, (m, k), (n, k), (k, l), (l, k). By default of the size ``rates.start``,
+        Vx ~ N(0, 1)/100, Vy ~ N(0, 1)/10 and Q = I/3 unless given; with ``rates="auto"`` of that
+        of :meth:`biorrr.models.auto_rates.Drive.start`, which follows the scale of the data.
 
     Attributes
     ----------
@@ -81,11 +81,8 @@ class OnlineBioRRR(OnlineFilterLearner):
     def _begin(self, X, Y, rng):
         self._drive = Drive.of(X, Y, ridge_pair(self.ridge_))
         m, n = X.shape[1], Y.shape[1]
-        start = (
-            PAPER
-            if given_rates(self.rates)
-            else self._drive.start(n, self.s, Policy.of(self._last))
-        )
+        rates = given_rates(self.rates)
+        start = rates.start if rates else self._drive.start(n, self.s, Policy.of(self._last))
         self.Vx_, self.Vy_, self.Q_ = initial_weights(
             (m, n, self.k), start, rng, self.Vx0, self.Vy0, self.Q0
         )

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from biorrr.errors import InputError
 
-PAPER = 0.01, 0.1, 1 / 3  # Vx ~ N(0, 1)/100, Vy ~ N(0, 1)/10, Q = I/3
-
 
 def initial_weights(
     shape: tuple[int, int, int],

@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biorrr.analysis.figures.style import (
-    COLOURS,
+    BAND,
+    GUIDE,
     Axes,
     DataArray,
     Dataset,
     axes_of,
+    colour,
     legend_below,
     styled,
 )
 
-WITHIN = COLOURS["R"]  # the same area, in all figures here
-ACROSS = COLOURS["proximal"]  # the other area
+WITHIN, ACROSS = "R", "circuit"  # colours of the same area and of the other, in all figures here
 
 
 @styled
@@ -36,7 +37,7 @@ def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
         ``exact_r2`` and ``exact_r2_sem`` (k,), ``chosen_rank``, and perhaps ``circuit_r2`` (rank,
         seed), ``null_r2`` (shuffle,) and ``within_r2`` (draw, draw_k).
     """
-    ax = axes_of(ax, figsize=(4.4, 3.3))
+    ax = axes_of(ax, height=3.3)
     exact, sem, chosen = (
         results["exact_r2"].values,
         results["exact_r2_sem"].values,
@@ -47,13 +48,13 @@ def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
         np.arange(1, len(exact) + 1),
         exact,
         sem,
-        color=COLOURS["theory"],
+        color=colour("theory"),
         marker=".",
         capsize=1.5,
         label="exact",
     )
     ax.axhline(
-        exact[-1], color=COLOURS["theory"], linestyle=":", linewidth=1, label="exact, full rank"
+        exact[-1], color=colour("theory"), linestyle=":", linewidth=1, label="exact, full rank"
     )
     if "circuit_r2" in results:
         ranks += results["rank"].values.tolist()
@@ -70,13 +71,9 @@ def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
     if "null_r2" in results:
         null = results["null_r2"].values
         low.append(null.min())
-        ax.axhspan(
-            null.min(), null.max(), color="0.85", linewidth=0, zorder=0, label="trials shuffled"
-        )
+        ax.axhspan(null.min(), null.max(), label="trials shuffled", **BAND)
     above = (exact + sem)[chosen - 1] + 0.06 * exact.max()
-    ax.plot(
-        chosen, above, "v", color=COLOURS["distal"], markersize=6, zorder=5, label="chosen rank"
-    )
+    ax.plot(chosen, above, "v", color=colour("distal"), markersize=6, zorder=5, label="chosen rank")
     last = min(max(*ranks, 6) + 2, max(len(exact), 3))
     ax.set(
         title=results.attrs["areas"],
@@ -88,7 +85,11 @@ def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
         xticks=range(1, last + 1, 1 if last < 13 else 2),
         ylim=(min(low) - 0.03 * max(high), 1.15 * max(high)),
     )
-    legend_below(ax, 2)
+    note = (
+        "Bars: standard errors over folds (exact), standard deviations over seeds (circuit) and"
+        " draws (targets)."
+    )
+    legend_below(ax, note, most=2)
     return ax
 
 
@@ -109,20 +110,23 @@ def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
     }
     if "within_rank" in results:
         rows["matched draws\nwithin the source"] = ("within_rank", "within_dimensionality")
-    ax = axes_of(ax, figsize=(5.2, 1.3 + 0.55 * len(rows)))
+    ax = axes_of(ax, height=1.3 + 0.55 * len(rows))
     looks = (
-        ("predictive (rank)", {"marker": "o", "color": ACROSS}),
-        ("shared within the target", {"marker": "s", "color": WITHIN, "markerfacecolor": "none"}),
+        ("predictive (rank)", {"marker": "o", "color": colour(ACROSS)}),
+        (
+            "shared within the target",
+            {"marker": "s", "color": colour(WITHIN), "markerfacecolor": "none"},
+        ),
         (
             "shared within the source",
-            {"marker": "D", "color": COLOURS["theory"], "markerfacecolor": "none"},
+            {"marker": "D", "color": colour("theory"), "markerfacecolor": "none"},
         ),
     )
     rng = np.random.default_rng(0)
     for place, names in enumerate(rows.values()):
         found = [np.atleast_1d(results[name].values) for name in names]
         ends = [float(values.mean()) for values in found]
-        ax.plot([min(ends), max(ends)], [place, place], color="0.8", linewidth=1, zorder=0)
+        ax.plot([min(ends), max(ends)], [place, place], **GUIDE)
         for offset, values, (name, look) in zip((-0.1, 0.1, 0.0), found, looks, strict=False):
             single = len(values) == 1
             heights = np.full(len(values), place) + (
@@ -151,9 +155,12 @@ def plot_removal(results: Dataset, *, ax: Axes | None = None) -> Axes:
         marks.
     """
     ax = _draw_course(ax, results, results["removed"], "removed_r2")
-    ax.axvline(int(results["chosen_rank"]), color=ACROSS, linestyle=":", linewidth=1)
-    ax.axhline(0, color=COLOURS["theory"], linewidth=0.8, zorder=0)
+    chosen = int(results["chosen_rank"])
+    look = {"color": colour(ACROSS), "linestyle": ":", "linewidth": 1}
+    ax.axvline(chosen, label=f"chosen rank, {chosen}", **look)
+    ax.axhline(0, **GUIDE)
     ax.set(xlabel="dimensions removed", ylabel="held-out $R^2$, full regression")
+    legend_below(ax, "Bars: standard errors over folds.")
     return ax
 
 
@@ -167,17 +174,19 @@ def plot_lags(results: Dataset, *, ax: Axes | None = None) -> Axes:
         ``lag_r2`` and ``lag_r2_sem`` (lag,), with ``lag`` in seconds.
     """
     ax = _draw_course(ax, results, results["lag"], "lag_r2")
-    ax.axvline(0, color=COLOURS["theory"], linewidth=0.8, zorder=0)
+    ax.axvline(0, **GUIDE)
     ax.set(xlabel="lag of the target behind the source (s)", ylabel="held-out $R^2$")
+    legend_below(ax, "Bars: standard errors over folds.")
     return ax
 
 
 def _draw_course(ax: Axes | None, results: Dataset, places: DataArray, name: str) -> Axes:
     """Draw a variable with its standard errors, below the names of the areas."""
-    ax = axes_of(ax, figsize=(3.8, 2.8))
-    look = {"color": ACROSS, "marker": "o", "markersize": 4, "capsize": 1.5}
+    ax = axes_of(ax, height=2.5)
+    look = {"color": colour(ACROSS), "marker": "o", "markersize": 4, "capsize": 1.5}
     ax.errorbar(places, results[name], results[f"{name}_sem"], **look)
     ax.set_title(results.attrs["areas"])
+    ax.locator_params(axis="x", nbins=6)
     return ax
 
 
@@ -185,7 +194,7 @@ def _draw_repeats(
     ax: Axes,
     places: NDArray,
     values: NDArray,
-    colour: str,
+    quantity: str,
     marker: str,
     label: str,
     linewidth: float = 0,
@@ -198,7 +207,7 @@ def _draw_repeats(
         places,
         values.mean(axis=0),
         bars,
-        color=colour,
+        color=colour(quantity),
         marker=marker,
         markersize=4.5,
         linewidth=linewidth,

@@ -6,9 +6,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, Axes, Dataset, in_percent, shades, styled
+from biorrr.analysis.figures.style import (
+    BEHIND,
+    PAGE,
+    THEORY,
+    Axes,
+    Dataset,
+    colour,
+    in_percent,
+    legend_below,
+    new_figure,
+    percent,
+    styled,
+)
 
 _SHOWN_SAMPLES, _SHOWN_S = 60, 3  # of the plateaus
+_COEFFICIENTS = {  # of the distal rule: quantity whose colour it has, marker, label
+    "own_current": ("distal", "s", "own current $a$"),
+    "decay": ("R", "^", "decay of $V_y$"),
+}
 
 
 @styled
@@ -29,59 +45,63 @@ def plot_family(results: Dataset) -> np.ndarray:
     -------
     axes : (panels of plateaus + 4,)
     """
-    import matplotlib.pyplot as plt
-
     s = results["s"].values
     chosen = np.unique(np.linspace(0, len(s) - 1, min(_SHOWN_S, len(s))).round().astype(int))
-    figure = plt.figure(figsize=(7.4, 4.2), layout="constrained")
-    halves = figure.add_gridspec(2, 1, height_ratios=[1, 1.4])
+    halves = new_figure(PAGE, 4.2).add_gridspec(2, 1, height_ratios=[1, 1.3])
     above = np.asarray(halves[0].subgridspec(1, len(chosen)).subplots(squeeze=False))[0]
     below = np.asarray(halves[1].subgridspec(1, 4).subplots())
     for panel, place in zip(above, chosen, strict=True):
-        plateau, error = (results[name][place, :_SHOWN_SAMPLES, 0] for name in ("plateau", "error"))
-        panel.plot(
-            error, color=COLOURS["theory"], alpha=0.5, linewidth=2.6, label="back-propagated error"
-        )
-        panel.plot(plateau, color=COLOURS["plateau"], linewidth=0.9, label="plateau")
-        panel.locator_params(axis="y", nbins=3)
-        panel.set(title=f"s = {s[place]:g}", xlabel="sample")
-    above[0].set_ylabel("plateau of neuron 1")
-    figure.legend(*above[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
+        _draw_plateau(panel, results.isel(s=place))
+    above[0].set_ylabel("plateau of neuron 0")
     _draw_eigenvalues(below[0], results)
-    for panel, name in zip(below[1:3], ("excess", "plateau_relative_error"), strict=True):
-        values = results[name].values.reshape(len(s), -1)
-        panel.plot(s, values, "o", color=COLOURS["plateau"], markersize=3, alpha=0.6)
-        if values.min() > 0 and values.max() > 20 * values.min():
-            panel.set_yscale("log")
-        else:
-            panel.set_ylim(0, 1.1 * values.max())
-        in_percent(panel)
-    for name, colour, words in (
-        ("own_current", "distal", "own current"),
-        ("decay", "proximal", "decay"),
-    ):
-        below[3].plot(s, results[f"{name}_exact"], zorder=0, **THEORY)
-        below[3].plot(s, results[name], "o", color=COLOURS[colour], markersize=4, label=words)
-    below[3].set(ylim=(-0.05, 1.45))
-    below[3].legend(fontsize=7, loc="upper center")
-    titles = ("eigenvalues", "excess", "error of plateaus", "distal rule")
-    for panel, title in zip(below, titles, strict=True):
-        panel.set(xlabel="s", title=title)
-        panel.tick_params(axis="y", labelsize=7)
+    _draw_numbers(below[1], results, "excess", "excess")
+    _draw_numbers(below[2], results, "plateau_relative_error", "error of plateaus")
+    _draw_coefficients(below[3], results)
+    for panel in below:
+        panel.set(xlabel="$s$ (0: RRMSE, 1: CCA)", xticks=[0, 0.5, 1])
+    note = "Each dot is a seed, and in the error of plateaus (relative r.m.s.) a neuron of a seed."
+    legend_below([*above, *below], note)
     return np.array([*above, *below], dtype=object)
 
 
+def _draw_plateau(panel: Axes, results: Dataset) -> None:
+    """Draw the plateau of a neuron at one s over the back-propagated error."""
+    plateau, error = (results[name][:_SHOWN_SAMPLES, 0] for name in ("plateau", "error"))
+    panel.plot(error, label="back-propagated error", **BEHIND)
+    panel.plot(plateau, color=colour("plateau"), linewidth=0.9, label="plateau")
+    panel.locator_params(axis="y", nbins=3)
+    panel.set(title=f"s = {float(results['s']):g}", xlabel="sample")
+
+
 def _draw_eigenvalues(panel: Axes, results: Dataset) -> None:
-    """Draw the eigenvalues of QQ' of every seed, a colour for each component, over those of M."""
-    s, exact, found = (
-        results["s"].values,
-        results["eigenvalues_M"].values,
-        results["eigenvalues_QQ"].values,
-    )
-    for component, shade in enumerate(shades(exact.shape[1])):
-        panel.plot(s, found[:, :, component], "o", color=shade, markersize=3)
-        panel.plot(s, exact[:, component], zorder=0, **THEORY)
-    panel.plot([], [], "o", color="0.3", markersize=3, label="$QQ'$")
-    panel.plot([], [], label="$M$", **THEORY)
+    """Draw the eigenvalues of QQ' of every seed over those of M, one line for each component."""
+    s = results["s"].values
+    look = {"color": colour("Q"), "markersize": 3, "linestyle": "none", "marker": "D"}
+    dots = panel.plot(s, results["eigenvalues_QQ"].values.reshape(len(s), -1), **look)
+    lines = panel.plot(s, results["eigenvalues_M"].values, zorder=0, **THEORY)
+    dots[0].set_label("eigenvalues of $QQ'$")
+    lines[0].set_label("exact solution, and the paper's rule")
     panel.set_ylim(0)
-    panel.legend(fontsize=7, loc="upper left")
+    panel.set_title("eigenvalues")
+
+
+def _draw_numbers(panel: Axes, results: Dataset, name: str, title: str) -> None:
+    """Draw a number of each seed in percent against s; the title has the largest."""
+    s = results["s"].values
+    values = results[name].values.reshape(len(s), -1)
+    panel.plot(s, values, "o", color=colour("circuit"), markersize=3, alpha=0.6)
+    if values.min() > 0 and values.max() > 20 * values.min():
+        panel.set_yscale("log")
+    else:
+        panel.set_ylim(0, 1.1 * values.max())
+    in_percent(panel)
+    panel.set_title(f"{title},\nat most {percent(values.max())}")
+
+
+def _draw_coefficients(panel: Axes, results: Dataset) -> None:
+    """Draw the coefficients of the distal rule over those of the paper."""
+    for name, (quantity, marker, words) in _COEFFICIENTS.items():
+        panel.plot(results["s"], results[f"{name}_exact"], zorder=0, **THEORY)
+        look = {"color": colour(quantity), "markersize": 4, "linestyle": "none"}
+        panel.plot(results["s"], results[name], marker=marker, label=words, **look)
+    panel.set(ylim=(-0.05, 1.15), title="coefficients of the\ndistal rule")

@@ -11,13 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biorrr.analysis.figures.style import (
-    COLOURS,
+    COLUMN,
+    PAGE,
     THEORY,
     Dataset,
     axes_of,
+    colour,
     draw_against,
     in_percent,
-    shades,
+    legend_below,
+    log_samples,
+    percent,
+    shade,
     styled,
 )
 
@@ -33,24 +38,25 @@ def plot_hierarchy_learning(results: Dataset, *, ax: Any = None) -> NDArray:
         count as learned; ``meeting`` (seed, snapshot, link), which is ||A - W'|| / ||W|| and empty
         for one area; ``seen`` (snapshot,), samples seen.
     """
-    panels = 2 if results.sizes["link"] else 1
-    axes = axes_of(ax, 1, panels, figsize=(2.5 * panels, 2.6))[0]
     shown = results.isel(snapshot=results["seen"].values > 0)
-    seen = shown["seen"].values
-    axes[0].plot(seen, shown["excess"].values.T.clip(1e-8), color=COLOURS["plateau"], linewidth=0.9)
-    axes[0].axhline(
-        shown["excess"].attrs["bound"], label=f"{shown['excess'].attrs['bound']:.0%}", **THEORY
-    )
-    titles = ["excess, all areas"]
-    if panels == 2:
-        for link, colour in zip(results["link"].values, shades(results.sizes["link"]), strict=True):
-            courses = shown["meeting"].sel(link=link).values.T
-            axes[1].plot(seen, courses, color=colour, linewidth=0.9)[0].set_label(link)
-        titles.append(r"$\Vert A - W' \Vert\, /\, \Vert W \Vert$")
-    for panel, title in zip(axes, titles, strict=True):
-        panel.set(xlabel="samples seen", xscale="log", yscale="log", title=title)
+    seen, bound = shown["seen"].values, shown["excess"].attrs["bound"]
+    links = results["link"].values
+    size = {"width": PAGE if len(links) else COLUMN, "height": 2.6}
+    axes = axes_of(ax, 1, 2 if len(links) else 1, **size)[0]
+    courses = shown["excess"].values.clip(1e-8)
+    axes[0].plot(seen, courses.T, color=colour("circuit"), linewidth=0.9)
+    axes[0].axhline(bound, label=f"{100 * bound:g} %: counts as learned", **THEORY)
+    axes[0].set_title(f"excess of all areas: at most {percent(courses[:, -1].max())} in the end")
+    for place, link in enumerate(links):
+        meeting = shown["meeting"].sel(link=link).values
+        ends = f"{link}: at most {percent(meeting[:, -1].max())} in the end"
+        axes[1].plot(seen, meeting.T, color=shade(place + 1), linewidth=0.9)[0].set_label(ends)
+        axes[1].set_title(r"between areas: $\Vert A - W' \Vert\, /\, \Vert W \Vert$")
+    for panel in axes:
+        log_samples(panel, seen)
+        panel.set_yscale("log")
         in_percent(panel)
-        panel.legend(loc="lower left", fontsize=7)
+    legend_below(axes, f"Each line is one of {len(courses)} seeds.")
     return axes
 
 
@@ -65,13 +71,13 @@ def plot_area_plateaus(results: Dataset, *, ax: Any = None) -> NDArray:
         cell.
     """
     areas = np.unique(results["cell_area"].values)
-    axes = axes_of(ax, 1, len(areas), figsize=(2.6 * len(areas), 2.6))[0]
-    for panel, area, colour in zip(axes, areas, shades(len(areas)), strict=True):
+    axes = axes_of(ax, 1, len(areas), width=COLUMN if len(areas) < 3 else PAGE, height=2.2)[0]
+    for place, (panel, area) in enumerate(zip(axes, areas, strict=True)):
         here = results.isel(cell=results["cell_area"].values == area)
-        draw_against(panel, here["plateau_theory"], here["plateau"], colour)
-        panel.set(
-            title=f"area {area}",
-            xlabel="theory at the optimum",
-            ylabel="plateau" if area == areas[0] else "",
-        )
+        theory, found = here["plateau_theory"].values, here["plateau"].values
+        draw_against(panel, theory, found, shade(place))
+        error = np.sqrt(((found - theory) ** 2).sum() / (theory**2).sum())
+        panel.set_title(f"area {area}: deviation {percent(error)}")
+        panel.set(xlabel="theory at the optimum", ylabel="plateau" if place == 0 else "")
+    legend_below(axes, "Each dot is a sample of one cell; deviation: relative r.m.s.")
     return axes

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
-from itertools import cycle
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biorrr.analysis.figures.style import (
-    SHADES,
+    COLUMN,
+    PAGE,
     THEORY,
     Axes,
     Dataset,
     Figure,
     axes_of,
     legend_below,
+    shade,
     styled,
 )
 
-# Lines are told apart in grey print by dashes and markers. There is one more of these than of
-# colours, so that no two of 42 learners look the same.
+# Lines are told apart in grey print by dashes and markers.
 _LOOKS = (
     ("-", "o"),
     ("--", "s"),
@@ -60,23 +61,16 @@ def plot_race(results: Dataset, steps: str = "samples", title: str = "", note: s
     if np.allclose(a_pass, a_pass[0]):
         del rows["passes"]
     ranks, lines = results["k"].values, _lines(results["learner"].values)
-    axes = axes_of(
-        None,
-        len(rows),
-        len(ranks),
-        figsize=(1.4 + 2.7 * len(ranks), 1 + 2.3 * len(rows)),
-        sharey=True,
-    )
+    size = {"width": PAGE, "height": 1.2 + 1.9 * len(rows)}
+    axes = axes_of(None, len(rows), len(ranks), **size, sharey=True)
     for (row, column), ax in np.ndenumerate(axes):
         _excess(ax, results.isel(k=column), [*rows][row], lines)
-        ax.set(
-            ylim=(_FLOOR, 150),
-            xlabel=[*rows.values()][row],
-            title=f"$k = {ranks[column]}$" if row == 0 else "",
-        )
+        ax.set(ylim=(_FLOOR, 150), xlabel=[*rows.values()][row])
+    for ax, k in zip(axes[0], ranks, strict=True):
+        ax.set_title(f"$k = {k}$")
     for ax in axes[:, 0]:
         ax.set_ylabel("excess over the optimum (%)")
-    return _legend(axes[0, 0], title, note)
+    return _explain(axes[0, 0], results.sizes["seed"], title, note)
 
 
 @styled
@@ -85,7 +79,7 @@ def plot_constraint(results: Dataset, steps: str = "samples", title: str = "") -
     without seed.
     """
     ranks, lines = results["k"].values, _lines(results["learner"].values)
-    axes = axes_of(None, 1, len(ranks), figsize=(1.4 + 2.7 * len(ranks), 3.2), sharey=True)
+    axes = axes_of(None, 1, len(ranks), width=PAGE, height=2.9, sharey=True)
     for ax, k in zip(axes[0], ranks, strict=True):
         for learner in lines:
             one = results.sel(k=k, learner=learner)
@@ -99,7 +93,7 @@ def plot_constraint(results: Dataset, steps: str = "samples", title: str = "") -
         ax.set(xscale="log", yscale="log", title=f"$k = {k}$", xlabel=steps)
         ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-6))
     axes[0, 0].set_ylabel("$\\Vert V_x' C_{xx} V_x - I \\Vert^2 / k$")
-    return _legend(axes[0, 0], title)
+    return _explain(axes[0, 0], results.sizes["seed"], title)
 
 
 @styled
@@ -110,12 +104,12 @@ def plot_pictures_race(results: Dataset) -> Figure:
     if "data" not in results.dims:  # a single data set
         results = results.expand_dims("data")
     panels, lines = results["data"].values, _lines(results["learner"].values)
-    axes = axes_of(None, 1, len(panels), figsize=(1.4 + 2.7 * len(panels), 3.2), sharey=True)
+    axes = axes_of(None, 1, len(panels), width=PAGE, height=2.9, sharey=True)
     for ax, name in zip(axes[0], panels, strict=True):
         _excess(ax, results.sel(data=name), "t", lines)
         ax.set(ylim=(0.1, 150), title=name, xlabel="samples")
     axes[0, 0].set_ylabel("excess over the optimum (%)")
-    return _legend(axes[0, 0])
+    return _explain(axes[0, 0], results.sizes["seed"])
 
 
 @styled
@@ -129,53 +123,45 @@ def plot_sensitivity(results: Dataset, title: str = "") -> Figure:
         ``excess`` (algorithm, k, decade, N, seed) as a fraction, NaN where a seed diverged, drawn
         hatched; ``eta0`` (algorithm, k, decade), NaN where fewer values were tried.
     """
+    algorithms, ranks = results["algorithm"].values, results["k"].values
+    width = COLUMN if len(ranks) == 1 else PAGE
+    size = {"width": width, "height": 0.9 + 2.5 * len(algorithms)}
+    axes = axes_of(None, len(algorithms), len(ranks), **size)
+    for (row, column), ax in np.ndenumerate(axes):
+        image = _map_rates(
+            ax, results.isel(algorithm=row, k=column).dropna("decade", subset=["eta0"])
+        )
+        ax.set_title(f"{algorithms[row]}, $k = {ranks[column]}$")
+    figure = axes[0, 0].figure
+    figure.colorbar(image, ax=axes, label="excess over the optimum (%)", shrink=0.8)
+    note = f"Means over {results.sizes['seed']} seeds; hatched: a seed diverged."
+    return _finish(axes[0, 0], note, title)
+
+
+def _map_rates(ax: Axes, tried: Dataset) -> Any:
+    """Draw the mean excess in percent for every pair of N and eta0; return the picture."""
     from matplotlib.colors import LogNorm
 
-    algorithms, ranks = results["algorithm"].values, results["k"].values
-    size = 1.6 + 2.9 * len(ranks), 0.6 + 2.8 * len(algorithms)
-    axes = axes_of(None, len(algorithms), len(ranks), figsize=size)
-    figure = axes[0, 0].figure
-    for (row, column), ax in np.ndenumerate(axes):
-        tried = results.isel(algorithm=row, k=column).dropna("decade", subset=["eta0"])
-        percent = 100 * tried["excess"].mean("seed", skipna=False).values
-        ax.set_facecolor("white")
-        ax.patch.set_hatch("////")
-        shown = ax.imshow(
-            np.maximum(percent, 1e-3),
-            norm=LogNorm(0.01, 100),
-            cmap="viridis_r",
-            origin="lower",
-            aspect="auto",
-        )
-        for (y, x), value in np.ndenumerate(percent):
-            look = {"ha": "center", "va": "center", "fontsize": 6}
-            if np.isnan(value):
-                ax.text(
-                    x,
-                    y,
-                    "diverged",
-                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-                    **look,
-                )
-            else:
-                ax.text(x, y, f"{value:.2g}", color="w" if value > 3 else "k", **look)
-        ax.set_xticks(range(len(tried["N"])), [f"{n:,.0f}" for n in tried["N"].values], fontsize=6)
-        ax.set_yticks(
-            range(len(percent)), [f"{eta:.2g}" for eta in tried["eta0"].values], fontsize=6
-        )
-        ax.set(xlabel="$N$ (samples)", ylabel="$\\eta_0$ of $V_x$")
-        ax.set_title(f"{algorithms[row]}, $k = {ranks[column]}$")
-        ax.grid(False)
-    figure.colorbar(shown, ax=axes, label="excess over the optimum (%)", shrink=0.8)
-    figure.suptitle(title, fontsize="small")
-    return figure
+    percent = 100 * tried["excess"].mean("seed", skipna=False).values
+    ax.set_facecolor("white")
+    ax.patch.set_hatch("////")
+    look = {"norm": LogNorm(0.01, 100), "cmap": "viridis_r", "origin": "lower", "aspect": "auto"}
+    image = ax.imshow(np.maximum(percent, 1e-3), **look)
+    for (y, x), value in np.ndenumerate(percent):
+        words = "–" if np.isnan(value) else f"{value:.2g}" if value >= 1 else f"{value:.1g}"
+        tint = "k" if np.isnan(value) or value <= 3 else "w"
+        ax.text(x, y, words, color=tint, ha="center", va="center")
+    ax.set_xticks(range(len(tried["N"])), [f"{n:,.0f}" for n in tried["N"].values], rotation=90)
+    ax.set_yticks(range(len(percent)), [f"{eta:.2g}" for eta in tried["eta0"].values])
+    ax.set(xlabel="$N$ (samples)", ylabel="$\\eta_0$ of $V_x$")
+    return image
 
 
 def _lines(learners: NDArray) -> dict[str, tuple]:
-    """Return colour, dashes and marker of each learner."""
+    """Return colour, dashes and marker of each learner; the circuit comes first."""
     return {
-        str(one): (shade, *look)
-        for one, shade, look in zip(learners, cycle(SHADES), cycle(_LOOKS), strict=False)
+        str(one): (shade(place), *_LOOKS[(place + place // len(_LOOKS)) % len(_LOOKS)])
+        for place, one in enumerate(learners)
     }
 
 
@@ -194,7 +180,7 @@ def _excess(ax: Axes, results: Dataset, along: str, lines: Mapping[str, tuple]) 
         one = results.sel(learner=learner)
         x = one[along].mean("seed").values if "seed" in one[along].dims else one[along].values
         _band(ax, x, np.maximum(100 * _seeds(one, "excess"), _FLOOR / 10), learner, lines)
-    ax.axhline(_NEAR, **THEORY)
+    ax.axhline(_NEAR, label=f"{_NEAR:g} %: counts as arrived", **THEORY)
     ax.set(xscale="log", yscale="log")
 
 
@@ -206,16 +192,23 @@ def _band(ax: Axes, x: NDArray, scores: NDArray, learner: str, lines: Mapping[st
     shown = x > 0
     mean, spread = scores.mean(axis=0)[shown], scores.std(axis=0)[shown]
     first = 3 * list(lines).index(learner)  # markers of two lines that coincide lie side by side
-    style = {"marker": marker, "markersize": 3.5, "markevery": (first % max(len(mean), 1), 16)}
+    style = {"marker": marker, "markersize": 3, "markevery": (first % max(len(mean), 1), 16)}
     ax.plot(x[shown], mean, color=colour, linestyle=dashes, label=learner, **style)
     low = np.maximum(mean - spread, 0.1 * mean)  # on a logarithmic axis a band must not reach 0
     ax.fill_between(x[shown], low, mean + spread, color=colour, alpha=0.2, linewidth=0)
 
 
-def _legend(ax: Axes, title: str = "", note: str = "") -> Figure:
+def _explain(ax: Axes, seeds: int, title: str = "", note: str = "") -> Figure:
     """Draw legend, title and note of the figure that ``ax`` is in; return the figure."""
+    band = f"Lines: mean of {seeds} seeds; bands: standard deviation." if seeds > 1 else "One seed."
+    return _finish(ax, f"{band} {note}", title)
+
+
+def _finish(ax: Axes, note: str, title: str) -> Figure:
+    """Draw the legend below the figure of ``ax``, and the title above; return the figure."""
     figure: Any = ax.figure
-    legend_below(ax, 4, frameon=False, title=note, title_fontsize="small")
+    legend_below(ax, note)
     if title:
-        figure.suptitle(title, fontsize="small")
+        room = int(figure.get_figwidth() * 17)
+        figure.suptitle(textwrap.fill(title, room), x=0.01, ha="left")
     return figure

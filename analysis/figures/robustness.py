@@ -9,7 +9,16 @@ import textwrap
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import Axes, DataArray, Dataset, axes_of, styled
+from biorrr.analysis.figures.style import (
+    COLUMN,
+    PAGE,
+    Axes,
+    DataArray,
+    Dataset,
+    axes_of,
+    percent,
+    styled,
+)
 
 _BOUNDS = (0.01, 0.2)  # of excess, where a colour changes, beside the tolerated one
 _LEARNS, _BREAKS = ("#DCEBF5", "#9CC9E3"), ("#F6C9A6", "#E58A4E")
@@ -40,18 +49,19 @@ def plot_departures(results: Dataset) -> NDArray:
     names = [str(name) for name in results.data_vars if f"{name}_value" in results.coords]
     tolerated = results.attrs["tolerated"]
     data, most = results["data"].values, max(results.sizes[f"{name}_value"] for name in names)
-    size = 2.3 + 0.43 * most * len(data), 0.9 + 0.31 * len(names)
-    axes = axes_of(None, 1, len(data), "one for each data set", figsize=size, sharey=True)[0]
+    fits = 2.3 + 0.33 * most * len(data) < COLUMN
+    size = {"width": COLUMN if fits else PAGE, "height": 0.9 + 0.31 * len(names)}
+    axes = axes_of(None, 1, len(data), "one for each data set", **size, sharey=True)[0]
     for ax, one in zip(axes, data, strict=True):
         for row, name in enumerate(names):
             excess = results[name].sel(data=one).mean("seed")
             _draw_row(ax, row, excess[f"{name}_value"].values.tolist(), excess.values, tolerated)
         plain = float(results["plain"].sel(data=one).mean())
         ax.set(xlim=(-0.5, most - 0.5), ylim=(len(names) - 0.5, -0.5), xticks=[])
-        ax.set_title(f"{one} (plain: {_percent(plain)})")
+        ax.set_title(f"{one} (plain: {percent(plain)})")
         ax.spines[:].set_visible(False)
         ax.tick_params(left=False)
-    axes[0].set_yticks(range(len(names)), [_label(results[name]) for name in names], fontsize=7)
+    axes[0].set_yticks(range(len(names)), [_label(results[name]) for name in names])
     words = (f"below {_BOUNDS[0]:.0%}", f"to {tolerated:.0%}", f"to {_BOUNDS[1]:.0%}", "above")
     handles = [
         Patch(facecolor=colour, label=word)
@@ -59,8 +69,7 @@ def plot_departures(results: Dataset) -> NDArray:
     ]
     axes[0].figure.legend(
         handles=handles,
-        title_fontsize=8,
-        title="excess; fields go from mild to severe, * without order",
+        title="Mean excess over seeds; fields go from mild to severe (rows with *: in no order).",
         loc="outside lower center",
         ncols=4,
     )
@@ -79,8 +88,8 @@ def _draw_row(ax: Axes, row: int, values: list, excess: NDArray, tolerated: floa
         ax.add_patch(
             Rectangle((place - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, linewidth=0)
         )
-        text = f"{value if isinstance(value, str) else f'{value:g}'}\n{_percent(found)}"
-        ax.text(place, row, text, ha="center", va="center", fontsize=6, linespacing=1.1)
+        text = f"{value if isinstance(value, str) else f'{value:g}'}\n{percent(found)}"
+        ax.text(place, row, text, ha="center", va="center", linespacing=1.1)
 
 
 def _label(excess: DataArray) -> str:
@@ -88,8 +97,3 @@ def _label(excess: DataArray) -> str:
     order.
     """
     return textwrap.fill(excess.attrs["long_name"] + ("" if excess.attrs["ordered"] else " *"), 36)
-
-
-def _percent(fraction: float) -> str:
-    """Return a fraction in percent, with a decimal where it is small."""
-    return f"{100 * fraction:.1f} %" if fraction < 0.0995 else f"{100 * fraction:.0f} %"

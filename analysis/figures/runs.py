@@ -23,13 +23,14 @@ from biorrr.analysis.figures.panels.symmetry import plot_symmetry
 from biorrr.analysis.figures.style import Axes, Dataset
 from biorrr.analysis.regression.yardstick import Yardstick
 from biorrr.analysis.theory import symmetry_decay
-from biorrr.analysis.traces import Stage, stages_of_learning
+from biorrr.analysis.traces import STAGES, Stage, stages_of_learning
 from biorrr.errors import InputError
 
 SAMPLES, HELD_SAMPLES = (
     50,
     8,
 )  # in a stretch: as many as can be told apart, fewer where each takes its time
+HALFWAY = "Halfway: the circuit's prediction has come half the way to its final form."
 MOST_TRACED, MOST_FILTERS, MOST_RECORDED = 4, 6, 3  # neurons that fit a page
 
 
@@ -63,8 +64,8 @@ def plateau_of(
     """
     if samples is not None:
         data, shown = _between(data, *samples), samples[1] - samples[0]
-    found = stages(data, X, Y, exact, shown).values()
-    chosen = {f"samples {one.samples[0]} to {one.samples[-1]}": one for one in found}
+    found = stages(data, X, Y, exact, shown)
+    chosen = {_title(one, title, samples): one for title, one in found.items()}
     cells = _chosen(data, neurons, MOST_TRACED)
     theory = {
         title: {name: _rows(signal, cells) for name, signal in one.theory.items()}
@@ -83,8 +84,14 @@ def plateau_of(
             {title: onsets(data, one.samples) for title, one in chosen.items()} if held else None
         ),
         neurons=[_name(data, cell) for cell in cells],
+        note=HALFWAY if STAGES[1] in found else "",
         ax=ax,
     )
+
+
+def _title(stage: Stage, title: str, samples: tuple[int, int] | None) -> str:
+    """Return the title of a stage: its name, or its samples where these were asked for."""
+    return title if samples is None else f"samples {stage.samples[0]} to {stage.samples[-1]}"
 
 
 def _between(data: Dataset, first: int, stop: int) -> Dataset:
@@ -99,23 +106,47 @@ def _between(data: Dataset, first: int, stop: int) -> Dataset:
     return kept
 
 
-def symmetry_of(data: Dataset, ax: Any, eta_q: Callable[[NDArray], NDArray] | None = None) -> Axes:
-    """Draw ||Q' - R|| at each snapshot against the product of (1 - eta_q): of rates recorded, or of
-    ``eta_q``.
+def symmetry_of(
+    data: Dataset,
+    X: ArrayLike | None,
+    Y: ArrayLike | None,
+    exact: Yardstick | None,
+    ax: Any,
+    eta_q: Callable[[NDArray], NDArray] | None = None,
+) -> NDArray:
+    """Draw ||R - Q'|| / ||Q|| and the eigenvalues of QQ' at each snapshot; ``eta_q`` is the rate of
+    Q and R where none was recorded.
+    """
+    Q, rate = data["Q"].values, _shared_rate(data, eta_q)
+    decay = symmetry_decay(Q, data["R"], data["seen"], rate or 0.0)
+    size = np.linalg.norm(Q, axis=(1, 2))
+    if X is not None or Y is not None:
+        exact = exact or exact_solution(data, X, Y)
+    return plot_symmetry(
+        decay.samples,
+        decay.measured / size,
+        np.linalg.eigvalsh(Q @ Q.swapaxes(1, 2))[:, ::-1],
+        None if rate is None else decay.predicted / size,
+        None if exact is None else exact.eigenvalues[: Q.shape[1]],
+        decay.rounding / size,
+        ax=ax,
+    )
+
+
+def _shared_rate(
+    data: Dataset, eta_q: Callable[[NDArray], NDArray] | None
+) -> Callable[[NDArray], NDArray] | None:
+    """Return the rate of Q and R against samples, as recorded or else ``eta_q``; None if they
+    differ.
     """
     if "eta_q" not in data:
-        decay = symmetry_decay(data["Q"], data["R"], data["seen"], eta_q or 0.0)
-        predicted = None if eta_q is None else decay.predicted
-        return plot_symmetry(decay.samples, decay.measured, predicted, decay.rounding, ax=ax)
-    eta_q, eta_r = (data[name].values.ravel() for name in ("eta_q", "eta_r"))
-    if not np.array_equal(eta_q, eta_r):
-        raise InputError(
-            "rates: those of Q and R must be equal for theory to predict ||Q' - R||; see r_minus_qt"
-        )
+        return eta_q
+    recorded_q, recorded_r = (data[name].values.ravel() for name in ("eta_q", "eta_r"))
+    if not np.array_equal(recorded_q, recorded_r):
+        return None
     recorded = data["sample"].values
     at = (moments(data, recorded) - onsets(data, recorded)[0]) / _hold(data) + recorded[0]
-    decay = symmetry_decay(data["Q"], data["R"], data["seen"], lambda t: np.interp(t, at, eta_q))
-    return plot_symmetry(decay.samples, decay.measured, decay.predicted, decay.rounding, ax=ax)
+    return lambda t: np.interp(t, at, recorded_q)
 
 
 def filters_of(

@@ -4,6 +4,7 @@ drawn into.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -21,32 +22,65 @@ if TYPE_CHECKING:
 else:
     Axes = DataArray = Dataset = Figure = Any  # in annotations, for which nothing need be imported
 
-STYLE = Path(__file__).with_name("biorrr.mplstyle")
-# A quantity has one colour in every figure: Okabe and Ito's hues, told apart by colour-blind
-# readers, and dark enough on paper to be read as text.
-COLOURS = {
-    "proximal": "#0072B2",  # Vx, z
-    "distal": "#C65200",  # Vy, a
-    "Q": "#00855F",  # interneuron to pyramidal, inhibition
-    "R": "#B8578C",  # pyramidal to interneuron
-    "plateau": "#000000",
-    "theory": "#6E6E6E",  # the exact solution, the optimum, a prediction; dashed or in grey behind
-    "own": "#8A6100",  # parts of one's own
+STYLE = Path(__file__).with_name("paper.mplstyle")
+COLUMN, PAGE = 8.5 / 2.54, 17.5 / 2.54  # inches: widths of figures in journals
+# A quantity has one colour in every figure: its place among the colours of the style, or of the
+# user.
+_PLACES = {
+    "circuit": 0,
+    "proximal": 0,  # Vx, and the output z, which is what the circuit says
+    "distal": 1,  # Vy, a
+    "Q": 2,  # interneuron to pyramidal, inhibition
+    "R": 3,  # pyramidal to interneuron
+    "own": 4,  # parts of one's own
 }
-# Of things side by side that have no colour of their own: members of the family, learners.
-SHADES = tuple(COLOURS[name] for name in ("proximal", "own", "distal", "Q", "R", "plateau"))
 EXCESS = "excess over the optimum"  # in percent on every axis
-THEORY: dict[str, Any] = {"color": COLOURS["theory"], "linestyle": "--", "linewidth": 1.2}
+_GREY = "#6E6E6E"  # the exact solution, the optimum, a prediction; dashed, or broad behind a curve
+THEORY: dict[str, Any] = {"color": _GREY, "linestyle": "--", "linewidth": 1.0}
+BEHIND: dict[str, Any] = {"color": _GREY, "alpha": 0.5, "linewidth": 2.4}
+GUIDE: dict[str, Any] = {"color": _GREY, "alpha": 0.35, "linewidth": 0.6, "zorder": 0}
+BAND: dict[str, Any] = {"color": _GREY, "alpha": 0.15, "linewidth": 0, "zorder": 0}
+
+
+def colour(quantity: str) -> str:
+    """Return the colour of a quantity; the plateau has that of text, theory is grey.
+
+    With colours of one's own in ``axes.prop_cycle`` these are taken in the same order.
+    """
+    import matplotlib
+
+    if quantity == "plateau":
+        return matplotlib.rcParams["text.color"]
+    if quantity == "theory":
+        return _GREY
+    return shade(_PLACES[quantity])
+
+
+def shade(place: int) -> str:
+    """Return the colour at a place in ``axes.prop_cycle``: for things without one of their own."""
+    import matplotlib
+
+    cycle = matplotlib.rcParams["axes.prop_cycle"].by_key().get("color", [_GREY])
+    return cycle[place % len(cycle)]
+
+
+def untouched() -> dict[str, Any]:
+    """Return the settings of our style that have matplotlib's own value: users have set others."""
+    import matplotlib
+
+    ours = matplotlib.rc_params_from_file(STYLE, use_default_template=False)
+    now, defaults = matplotlib.rcParams, matplotlib.rcParamsDefault
+    return {name: value for name, value in ours.items() if now[name] == defaults[name]}
 
 
 def styled(draw: Callable) -> Callable:
-    """Draw in the project's style, whatever style is set outside."""
+    """Draw in the style of the project, except for what the user has set in matplotlib."""
 
     @wraps(draw)
     def in_style(*args, **kwargs):
-        import matplotlib.style
+        import matplotlib
 
-        with matplotlib.style.context(STYLE):
+        with matplotlib.rc_context(untouched()):
             drawn = draw(*args, **kwargs)
             interactive = matplotlib.is_interactive()
         # A notebook's backend, loaded with the first figure, turns interaction on and shows no
@@ -57,7 +91,32 @@ def styled(draw: Callable) -> Callable:
     return in_style
 
 
-def axes_of(ax: Any, rows: int = 0, columns: int = 0, what: str = "", **layout: Any) -> Any:
+def new_figure(width: float = COLUMN, height: float | None = None) -> Figure:
+    """Return an empty figure of that size in inches; where the user has set a size, of his width.
+
+    The height is that of the style, or the user's, unless given.
+    """
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    from biorrr.analysis.figures.paper_figure import PaperFigure
+
+    ours = matplotlib.rc_params_from_file(STYLE, use_default_template=False)["figure.figsize"]
+    chosen = matplotlib.rcParams["figure.figsize"]
+    size = width if list(chosen) == list(ours) else chosen[0], height or chosen[1]
+    return plt.figure(figsize=size, layout="constrained", FigureClass=PaperFigure)
+
+
+def axes_of(
+    ax: Any,
+    rows: int = 0,
+    columns: int = 0,
+    what: str = "",
+    *,
+    width: float = COLUMN,
+    height: float | None = None,
+    **layout: Any,
+) -> Any:
     """Return axes to draw into, in the house style: those given, or those of a new figure.
 
     Parameters
@@ -67,16 +126,16 @@ def axes_of(ax: Any, rows: int = 0, columns: int = 0, what: str = "", **layout: 
         figure.
     rows, columns, what
         Shape of the array, and what rows and columns are, for the error message.
+    width, height
+        Of a new figure, as :func:`new_figure` takes them.
     layout
-        Of a new figure, as :func:`matplotlib.pyplot.subplots` takes it.
+        Of the axes, as :meth:`matplotlib.figure.Figure.subplots` takes it.
     """
     from matplotlib.axes import Axes
 
     if ax is None:
-        import matplotlib.pyplot as plt
-
         shape = (rows, columns) if rows else ()
-        return plt.subplots(*shape, squeeze=not shape, **layout)[1]
+        return new_figure(width, height).subplots(*shape, squeeze=not shape, **layout)
     given = np.asarray(ax, dtype=object)
     if not all(isinstance(one, Axes) for one in given.flat):
         raise InputTypeError(
@@ -107,14 +166,13 @@ def _dress(ax: Axes) -> None:
     from matplotlib.ticker import ScalarFormatter
 
     rc = matplotlib.rcParams
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(labelsize=rc["xtick.labelsize"], width=rc["xtick.major.width"])
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(rc[f"axes.spines.{side}"])
+    ax.tick_params(labelsize=rc["xtick.labelsize"])
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set_fontsize(rc["axes.labelsize"])
         if isinstance(axis.get_major_formatter(), ScalarFormatter):
             axis.set_major_formatter(ScalarFormatter())  # it has read its limits when it was made
-    for spine in ax.spines.values():
-        spine.set_linewidth(rc["axes.linewidth"])
     if not ax.has_data():
         ax.set_prop_cycle(rc["axes.prop_cycle"])
 
@@ -129,31 +187,80 @@ def draw_scale_bar(panel: Axes, level: int, scale: float, lane: float = 2.1) -> 
     length = max(step * power for step in (1, 2, 5) if step * power <= scale)
     half = length / (2 * lane * scale)
     beside: dict[str, Any] = {"transform": panel.get_yaxis_transform(), "clip_on": False}
-    panel.plot([1.03, 1.03], [-half - level, half - level], color="black", linewidth=1.2, **beside)
-    panel.text(1.05, -level, f"{length:g}", fontsize=7, va="center", **beside)
+    heights = [-half - level, half - level]
+    look = {"color": colour("plateau"), "linewidth": 1.2, "label": "scale, in units of the data"}
+    panel.plot([1.03, 1.03], heights, **look, **beside)
+    panel.text(1.05, -level, f"{length:g}", va="center", **beside)
 
 
-def legend_below(axes: Any, ncols: int = 3, **more: Any) -> None:
-    """Draw one legend below the figure, with each label of all ``axes`` once."""
+def explain(axes: Any, given: Any, note: str = "") -> None:
+    """Draw the legend below a new figure, and within axes that were ``given``."""
+    figure = np.ravel(np.asarray(axes, dtype=object))[0].figure
+    if given is None or figure.legends:
+        legend_below(axes, note)
+    else:
+        for ax in np.ravel(np.asarray(axes, dtype=object)):
+            ax.legend()
+
+
+def legend_below(axes: Any, note: str = "", most: int = 4) -> None:
+    """Draw one legend below the figure, with each label of all ``axes`` once.
+
+    Parameters
+    ----------
+    axes
+        One axes, or several.
+    note
+        What else explains the figure, in a sentence or two above the legend.
+    most
+        Columns that the legend may have; it takes as many as fit into the width of the figure.
+    """
     every = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
-    handles = {
+    known = {
         label: handle
         for ax in every
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
     }
-    every[0].figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=ncols, **more
+    figure = every[0].figure
+    for earlier in list(figure.legends):
+        earlier.remove()
+    room = _characters(figure)
+    figure.legend(
+        known.values(),
+        known.keys(),
+        loc="outside lower center",
+        ncols=_columns([len(label) for label in known], most, room),
+        title=textwrap.fill(note, room) or None,
+        alignment="left",
     )
 
 
-def draw_against(panel: Axes, theory: ArrayLike, measured: ArrayLike, colour: Any) -> None:
+def _characters(figure: Figure) -> int:
+    """Return how many characters of usual width fit side by side into a figure."""
+    import matplotlib
+
+    size = matplotlib.font_manager.FontProperties(size="medium").get_size_in_points()
+    return int(72 * figure.bbox.width / figure.dpi / (0.54 * size)) - 2
+
+
+def _columns(lengths: list[int], most: int, room: int) -> int:
+    """Return how many columns labels of these lengths take, at most, in ``room`` characters."""
+    for count in range(min(most, len(lengths)), 1, -1):
+        rows = -(-len(lengths) // count)
+        widest = [max(lengths[at : at + rows]) for at in range(0, len(lengths), rows)]
+        if sum(widest) + 7 * len(widest) <= room:
+            return count
+    return 1
+
+
+def draw_against(panel: Axes, theory: ArrayLike, measured: ArrayLike, tint: Any) -> None:
     """Draw what was measured against theory, any shape, and the line on which they are equal."""
     theory, measured = np.ravel(theory), np.ravel(measured)
-    panel.plot(theory, measured, ".", color=colour, markersize=2, alpha=0.3, rasterized=True)
+    panel.plot(theory, measured, ".", color=tint, markersize=2, alpha=0.3, rasterized=True)
     limit = 1.05 * max(np.abs(theory).max(), np.abs(measured).max())
-    panel.plot([-limit, limit], [-limit, limit], **THEORY)
+    panel.plot([-limit, limit], [-limit, limit], label="equal", **THEORY)
     panel.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
-    panel.locator_params(nbins=5)
+    panel.locator_params(nbins=4)
 
 
 def shades(count: int) -> Any:
@@ -184,3 +291,29 @@ def for_log_axis(samples: ArrayLike) -> np.ndarray:
     samples = np.asarray(samples, dtype=float)
     positive = samples[samples > 0]
     return np.maximum(samples, positive.min() / 2 if positive.size else 1.0)
+
+
+def log_samples(ax: Axes, samples: ArrayLike, most: int = 7) -> None:
+    """Make the horizontal axis logarithmic in samples, with at most about ``most`` labels.
+
+    Where :func:`for_log_axis` has moved a count of 0, its place is labelled 0.
+    """
+    from matplotlib.ticker import NullLocator
+
+    at = for_log_axis(samples)
+    start, end = at.min(), at.max()
+    powers = np.arange(np.ceil(np.log10(start)), np.floor(np.log10(end)) + 1)
+    moved = bool((np.asarray(samples) <= 0).any())
+    if moved:
+        powers = powers[powers > np.log10(4 * start)]
+    powers = powers[:: -(-len(powers) // most) or 1]
+    labels = [f"$10^{{{power:g}}}$" for power in powers]
+    ax.set(xscale="log", xlabel="samples seen")
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xticks([start] * moved + list(10.0**powers), ["0"] * moved + labels)
+
+
+def percent(fraction: float) -> str:
+    """Return a fraction in percent with two digits."""
+    value = 100 * fraction
+    return f"{value:.0f} %" if abs(value) >= 9.95 else f"{value:#.2g} %"

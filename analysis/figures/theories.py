@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from biorrr.analysis.figures.style import COLOURS, Axes, Dataset, axes_of, styled
+from biorrr.analysis.figures.style import (
+    GUIDE,
+    PAGE,
+    Axes,
+    Dataset,
+    axes_of,
+    colour,
+    legend_below,
+    shade,
+    styled,
+)
 
 _MARKERS = "osD^v"
 _FLOOR = 1e-4  # excess below which dots are not told apart
@@ -24,55 +34,50 @@ def plot_theories(results: Dataset, *, ax=None) -> NDArray:
     -------
     axes : (3,)
     """
-    theories = results["theory"].values
-    axes = axes_of(
-        ax, 1, 3, "one for each measure", figsize=(8.6, 1.2 + 0.28 * len(theories)), sharey=True
-    )[0]
+    theories, k = results["theory"].values, results.attrs["k"]
+    size = {"width": PAGE, "height": 1.5 + 0.28 * len(theories)}
+    axes = axes_of(ax, 1, 3, "one for each measure", **size, sharey=True)[0]
     _dots(axes[0], results, "excess", 100, _FLOOR)
+    _mark_law(axes[0], results)
     axes[0].set(xscale="log", xlabel="excess over the optimum (%)")
-    axes[0].axvline(1, color="0.85", linewidth=0.8, zorder=0)
     axes[0].xaxis.set_major_formatter("{x:g}")
-    axes[0].legend(fontsize=7, loc="upper right")
     _dots(axes[1], results, "participation", 1, 0)
-    axes[1].set(xlabel="participation ratio\nof the outputs", xlim=(0.9, results.attrs["k"] + 0.1))
+    axes[1].set(xlabel=f"participation ratio\nof the {k:g} outputs", xlim=(0.9, k + 0.1))
     _dots(axes[2], results, "whitening", 1, _FLOOR)
     axes[2].set(xscale="log", xlabel="whitening error\nof the outputs")
     axes[0].set_yticks(range(len(theories)), list(theories))
     axes[0].set_ylim(len(theories) - 0.5, -0.5)
+    for panel in axes:
+        for row in range(len(theories)):
+            panel.axhline(row, **GUIDE)
+    seeds = results.sizes["seed"]
+    note = f"Each mark is one of {seeds} seeds; excess and whitening error below 0.01 % are drawn"
+    legend_below(axes, f"{note} there.")
     return axes
 
 
 def _dots(panel: Axes, results: Dataset, name: str, scale: float, floor: float) -> None:
-    """Draw one dot for each seed, a marker for each data set, and a tick where law 1 predicts the
-    excess.
-    """
+    """Draw one dot for each seed, and a marker and a colour for each data set."""
     for place, data in enumerate(results["data"].values):
-        one = results.sel(data=data)
-        rows = np.arange(one.sizes["theory"])[:, None] + 0.22 * (
-            place - (results.sizes["data"] - 1) / 2
-        )
-        values = scale * np.maximum(one[name].transpose("theory", "seed").values, floor)
-        rows = np.broadcast_to(rows, values.shape)
-        colour = (
-            COLOURS["proximal"],
-            COLOURS["distal"],
-            COLOURS["Q"],
-            COLOURS["R"],
-            COLOURS["own"],
-        )[place % 5]
-        panel.plot(
-            values.ravel(),
-            rows.ravel(),
-            _MARKERS[place % 5],
-            color=colour,
-            markersize=3,
-            label=str(data),
-        )
-        if name == "excess":
-            law = scale * one["law"].transpose("theory", "seed").values
-            label = (
-                "law 1" if place == results.sizes["data"] - 1 and np.isfinite(law).any() else None
-            )
-            panel.plot(
-                law.ravel(), rows.ravel(), "|", color="black", markersize=7, zorder=3, label=label
-            )
+        values = results[name].sel(data=data).transpose("theory", "seed").values
+        values = scale * np.maximum(values, floor)
+        rows = np.broadcast_to(_rows(results, place), values.shape)
+        look = {"color": shade(place), "markersize": 3, "label": str(data)}
+        panel.plot(values.ravel(), rows.ravel(), _MARKERS[place % 5], **look)
+
+
+def _mark_law(panel: Axes, results: Dataset) -> None:
+    """Draw a tick where law 1 predicts the excess."""
+    for place, data in enumerate(results["data"].values):
+        law = 100 * results["law"].sel(data=data).transpose("theory", "seed").values
+        if not np.isfinite(law).any():
+            continue
+        rows = np.broadcast_to(_rows(results, place), law.shape)
+        look = {"color": colour("plateau"), "markersize": 7, "zorder": 3}
+        panel.plot(law.ravel(), rows.ravel(), "|", label="law 1: predicted excess", **look)
+
+
+def _rows(results: Dataset, place: int) -> NDArray:
+    """Return the height of each theory's dots for the data set at ``place``, (theory, 1)."""
+    beside = 0.22 * (place - (results.sizes["data"] - 1) / 2)
+    return np.arange(results.sizes["theory"])[:, None] + beside

@@ -6,9 +6,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, Axes, Dataset, axes_of, styled
+from biorrr.analysis.figures.style import (
+    BAND,
+    GUIDE,
+    THEORY,
+    Axes,
+    Dataset,
+    axes_of,
+    colour,
+    legend_below,
+    percent,
+    styled,
+)
 
-_COLOURS = ("#767676", COLOURS["proximal"])  # of the two rules
+
+def _tints() -> tuple[str, str]:
+    """Return the colours of the two rules: the paper's, and that with eligibility traces."""
+    return colour("own"), colour("circuit")
 
 
 @styled
@@ -26,23 +40,20 @@ def plot_lags(results: Dataset, *, ax: Axes | None = None) -> Axes:
     lags, change = results["between_middles"].values, results["change"]
     traces, plain = (change.sel(rule=rule).values for rule in ("traces", "plain"))
     theory, taus = results["predicted_change"].values, results["predicted_change"].attrs
-    ax = axes_of(ax, figsize=(3.8, 2.7))
-    ax.plot(lags, theory / theory.max(), label="theory", zorder=3, **THEORY)
-    ax.plot(
-        lags,
-        traces / theory.max(),
-        "o",
-        color=COLOURS["proximal"],
-        markersize=4,
-        label="eligibility traces",
+    ax = axes_of(ax)
+    of_plain, of_traces = _tints()
+    known = {"color": of_traces, "label": "eligibility traces"}
+    ax.plot(lags, theory / theory.max(), label="theory of the traces", zorder=3, **THEORY)
+    ax.plot(lags, traces / theory.max(), "o", **known)
+    ax.plot(lags, plain / (plain.max() or 1.0), "s-", color=of_plain, label="the paper's rule")
+    ax.axvline(0, **GUIDE)
+    off = np.abs(traces - theory).max() / theory.max()
+    ax.set(xlabel="plateau after input (s)", ylabel="relative weight change")
+    note = (
+        f"Traces last {taus['tau_x']:g} s (input) and {taus['tau_plateau']:g} s (plateau); they are"
+        f" off their theory by at most {percent(off)} of its peak."
     )
-    ax.plot(
-        lags, plain / (plain.max() or 1.0), color="0.6", linewidth=1.2, label="the paper's rule"
-    )
-    ax.axvline(0, color="0.85", linewidth=0.8, zorder=0)
-    title = f"traces of {taus['tau_x']:g} s (input) and {taus['tau_plateau']:g} s (plateau)"
-    ax.set(xlabel="plateau after input (s)", ylabel="change of the weight, relative", title=title)
-    ax.legend(loc="upper left", fontsize=7)
+    legend_below(ax, note)
     return ax
 
 
@@ -59,22 +70,19 @@ def plot_delays(results: Dataset, *, ax: Axes | None = None) -> Axes:
         ``learner_words`` (learner,) name the learners.
     """
     angles, delays = results["angle"], results["delay"].values
-    ax = axes_of(ax)
-    ax.axhspan(0, angles.attrs["found"], color="0.93", zorder=0)
-    ax.axhline(90, color="0.85", linewidth=0.8, zorder=0)
-    spread = 0.06 * (
-        np.arange(angles.shape[2]) - (angles.shape[2] - 1) / 2
-    )  # so that equal seeds stay visible
-    for colour, words, values in zip(
-        _COLOURS, results["learner_words"].values, angles.values, strict=True
-    ):
-        ax.plot(delays, np.median(values, axis=1), color=colour, linewidth=0.9)
-        ax.plot(delays[:, None] + spread, values, "o", color=colour, markersize=3)[0].set_label(
-            words
-        )
-    ax.set(xlabel="delay of instruction (samples)", ylabel="angle to the fixed point (degrees)")
+    found, seeds = angles.attrs["found"], angles.shape[2]
+    ax = axes_of(ax, height=2.7)
+    ax.axhspan(0, found, label=f"below {found:g}°: counts as found", **BAND)
+    ax.axhline(90, label="90°: nothing learned", **GUIDE)
+    spread = 0.06 * (np.arange(seeds) - (seeds - 1) / 2)  # so that equal seeds stay visible
+    words = results["learner_words"].values
+    for tint, marker, name, values in zip(_tints(), "so", words, angles.values, strict=True):
+        ax.plot(delays, np.median(values, axis=1), color=tint, linewidth=0.9)
+        dots = ax.plot(delays[:, None] + spread, values, marker, color=tint, markersize=3)
+        dots[0].set_label(str(name))
+    ax.set(xlabel="delay of instruction (samples)", ylabel="angle to the fixed point (°)")
     ax.set(ylim=(0, 95), xticks=list(delays))
-    ax.legend(title="dots: seeds; lines: medians", title_fontsize=7)
+    legend_below(ax, f"Dots: {seeds} seeds; lines: medians.", most=2)
     return ax
 
 
@@ -91,21 +99,16 @@ def plot_fields(results: Dataset, *, ax: Axes | None = None) -> Axes:
         ``field_rule_words`` (field_rule,) name the rules; ``position`` is in cm.
     """
     fields, positions = results["field"], results["position"].values
-    ax = axes_of(ax)
-    ax.axvspan(*fields.attrs["plateau"], color="0.85", zorder=0, linewidth=0)
-    for colour, rule, field in zip(
-        _COLOURS, results["field_rule_words"].values, fields.values, strict=True
-    ):
-        ax.plot(
-            positions,
-            field / (field.max() or 1.0),
-            color=colour,
-            linewidth=3,
-            alpha=0.6,
-            label=rule,
-        )
+    ax = axes_of(ax, height=2.5)
+    ax.axvspan(*fields.attrs["plateau"], label="plateau", **BAND)
+    rules = results["field_rule_words"].values
+    for tint, dashes, rule, field in zip(_tints(), (":", "-"), rules, fields.values, strict=True):
+        look = {"color": tint, "linestyle": dashes, "linewidth": 2.4, "alpha": 0.7}
+        ax.plot(positions, field / (field.max() or 1.0), label=str(rule), **look)
     predicted = results["predicted_field"].values
     ax.plot(positions, predicted / predicted.max(), label="theory of the traces", **THEORY)
+    peaks = (positions[np.argmax(field)] for field in (fields.values[-1], predicted))
+    note = "With traces the peak is at {:.0f} cm, by theory at {:.0f} cm.".format(*peaks)
     ax.set(xlabel="position (cm)", ylabel="drive of the cell, relative")
-    ax.legend(fontsize=7, loc="upper right")
+    legend_below(ax, note, most=2)
     return ax

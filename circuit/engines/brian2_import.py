@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
-from biorrr.circuit.engines.brian2_private import end_log, without_preference_files
+from biorrr.circuit.engines.brian2_private import end_log, replaced, without_preference_files
 from biorrr.circuit.simulation.progress import notice
 
 # Brian2's own values of preferences that a caller may have set for simulations of their own, and
@@ -46,7 +46,11 @@ def import_brian2() -> None:
         if "brian2" in sys.modules:
             return
         notice("Importing Brian2")
-        with patch("signal.signal"), patch("sys.excepthook"), without_preference_files():
+        with (
+            replaced(signal, "signal", lambda *_: None),
+            replaced(sys, "excepthook", sys.excepthook),
+            without_preference_files(),
+        ):
             import brian2  # noqa: F401
         logging.captureWarnings(False)
         end_log()

@@ -16,7 +16,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
-from unittest.mock import patch
 
 from biorrr.errors import RunError
 from biorrr.models.expressions import CONSTANTS, names_in
@@ -36,6 +35,7 @@ _KNOWN_TRANSLATIONS = {
 }
 
 
+@functools.cache
 def installed_brian2() -> str:
     """Return the version of Brian2 that is installed."""
     return importlib.metadata.version("brian2")
@@ -69,6 +69,17 @@ def _private(owner: Any, path: str) -> Any:
 
 
 @contextmanager
+def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Let ``name`` of ``owner`` be ``value`` for a while."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+@contextmanager
 def without_preference_files() -> Iterator[None]:
     """Let Brian2 be imported without its files of preferences, in which every value is evaluated as
     Python.
@@ -82,7 +93,7 @@ def without_preference_files() -> Iterator[None]:
         return open_any(file, *how, **options)
 
     open_any = builtins.open
-    with patch("builtins.open", open_others):
+    with replaced(builtins, "open", open_others):
         yield
     if len(unread) != 2:
         raise _refusal(f"must open 2 files of preferences when it is imported (got {len(unread)})")

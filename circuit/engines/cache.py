@@ -16,7 +16,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import platformdirs
-from filelock import FileLock
 
 LARGEST = 512 * 2**20  # bytes; the least recently used go first
 
@@ -61,6 +60,8 @@ def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
     """
     if found := find(key):
         return found
+    from filelock import FileLock  # most runs find their library, and go without it
+
     root = cache_folder()
     try:
         root.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
@@ -13,24 +14,11 @@ from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.errors import RunError
 
 ENGINES = ("auto", "numpy", "cpp")
-# Work, in ticks, above which compiling pays: Brian2's numpy target takes 0.3 ms a tick and
-# compiling 10 s.
-_WORTH_COMPILING = 30_000
-
-
-def choose(wanted: str, ticks: int) -> str:
-    """Return the name of the engine meant by ``wanted``, for a run of so many ``ticks``."""
-    if wanted != "auto":
-        return wanted
-    if ticks <= _WORTH_COMPILING:
-        return "numpy"
-    if (found := obstacle("cpp")) is not None:
-        _say_once(
-            f"engine 'auto': {found[0]}, so this runs on Brian2's numpy target, about 100 times"
-            f" slower; to change that, {found[1]}"
-        )
-        return "numpy"
-    return "cpp"
+# Costs in ticks of Brian2's numpy target, measured on circuits from 64x10x2 to 3072x100x8, held
+# samples, cells in millivolts and two areas: building and compiling C++ takes as long as 2,500 to
+# 4,000 of them, and what Brian2 does before a run as long as 1,250.
+_COMPILING = 3_000
+_STARTING = 1_250
 
 
 class EngineUnavailable(RunError):
@@ -53,10 +41,16 @@ def obstacle(engine: str) -> tuple[str, str] | None:
     return None
 
 
+# Ticks that each circuit has cost on engine numpy in this process, and would have.
+_spent: Counter[Blueprint] = Counter()
+
+
 class Engines:
     """Engines built so far, by name and by what shapes their code.
 
     They are kept to save time: what an engine has run before does not change what it runs next.
+    Engine "auto" remembers what each circuit has cost on engine numpy, so that many short runs are
+    compiled too.
 
     Parameters
     ----------
@@ -68,6 +62,30 @@ class Engines:
         self._circuit = circuit
         self._built: dict[tuple[str, Blueprint], Any] = {}
         self._turn = threading.RLock()
+
+    def choose(self, wanted: str, blueprint: Blueprint, ticks: int) -> str:
+        """Return the engine meant by ``wanted`` for a run of so many ``ticks``.
+
+        "auto" is cpp where that is compiled already, or where compiling costs less than the runs so
+        far and this one on engine numpy.
+        """
+        if wanted != "auto":
+            return wanted
+        if ("cpp", blueprint.code) in self._built:
+            return "cpp"
+        cost = _STARTING + ticks
+        if (found := obstacle("cpp")) is not None:
+            if cost > _COMPILING:
+                _say_once(
+                    f"engine 'auto': {found[0]}, so this runs on Brian2's numpy target, about 100"
+                    f" times slower; to change that, {found[1]}"
+                )
+            return "numpy"
+        from biorrr.circuit.engines import cpp_kernel
+
+        _spent[blueprint.code] += cost
+        worth = _spent[blueprint.code] > _COMPILING
+        return "cpp" if worth or cpp_kernel.find_library(blueprint) else "numpy"
 
     def built(self, name: str, blueprint: Blueprint) -> Any:
         """Return the engine called ``name``, built once for each code."""

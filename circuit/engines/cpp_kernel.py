@@ -9,9 +9,11 @@ the cache runs without Brian2.
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -74,15 +76,18 @@ class _Segment(ctypes.Structure):
     )
 
 
+def find_library(blueprint: Blueprint) -> Path | None:
+    """Return the library of a circuit in the cache; None if there is none."""
+    return cache.find(key_of(blueprint.code))
+
+
 class CppEngine:
     """Builds the library, or finds it in the cache, and calls it."""
 
     def __init__(self, blueprint: Blueprint) -> None:
         self.code = blueprint.code
         self.memory = Memory(self.code)
-        path = cache.find_or_build(
-            cache.key_of(_description(self.code)), lambda path: _build(self.code, path)
-        )
+        path = cache.find_or_build(key_of(self.code), lambda path: _build(self.code, path))
         try:
             self.simulate = ctypes.CDLL(str(path)).simulate
         except OSError as error:
@@ -270,10 +275,18 @@ def _readable(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values) if in_pieces or not values.flags.aligned else values
 
 
-def _description(blueprint: Blueprint) -> dict:
-    """Return all that shapes the compiled library: the fields of all parts, and the sources that
-    make code of them.
+def key_of(code: Blueprint) -> str:
+    """Return the key in the cache of a circuit's library: all that shapes it, which are the fields
+    of all parts and the sources that make code of them.
     """
+    return cache.key_of(
+        {"circuit": repr(code), "brian2": installed_brian2(), **compiler.identity(), **_sources()}
+    )
+
+
+@functools.cache
+def _sources() -> dict[str, Any]:
+    """Return the sources that make code of parts."""
     here = Path(__file__).parent
     sources = [
         *(here / name for name in ("cpp_source.py", "cpp_steps.py", "memory.py")),
@@ -281,13 +294,8 @@ def _description(blueprint: Blueprint) -> dict:
         *sorted((here / "templates").iterdir()),
         *(Path(str(module.__file__)) for module in (algebra, expressions)),
     ]
-    return {
-        "circuit": repr(blueprint.code),
-        "draws": random_draws.SOURCES,
-        "sources": [path.read_text() for path in sources],
-        "brian2": installed_brian2(),
-        **compiler.identity(),
-    }
+    texts = [path.read_text() for path in sources]
+    return {"draws": random_draws.SOURCES, "sources": texts}
 
 
 def _build(code: Blueprint, library: Path) -> None:

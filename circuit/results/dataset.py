@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import xarray as xr
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.simulation.events import rows_presented
@@ -17,11 +16,27 @@ from biorrr.models import Pathway
 from biorrr.models.physical_units import in_si
 
 
-def dataset(
+class LabelledArrays(NamedTuple):
+    """All that a Dataset is made of: variables and coordinates by name, as xarray takes them, and
+    attributes.
+    """
+
+    variables: dict[str, tuple]
+    coords: dict[str, Any]
+    attrs: dict[str, object]
+
+    def dataset(self):
+        """Return the Dataset, an :class:`xarray.Dataset`."""
+        import xarray as xr  # takes longer to import than a short run
+
+        return xr.Dataset(*self)
+
+
+def label_results(
     simulated: Simulated,
     attrs: Mapping[str, object],
     more: Callable[[Simulated, dict[str, np.ndarray]], dict[str, tuple]],
-) -> xr.Dataset:
+) -> LabelledArrays:
     """Return all that is left of a run.
 
     Parameters
@@ -57,7 +72,7 @@ def dataset(
         "seconds": simulated.seconds,
         **({} if timing.instant else {"seconds_per_sample": timing.window}),
     }
-    return xr.Dataset(
+    return LabelledArrays(
         {**variables, **traces, **more(simulated, final)}, coords, {**always, **attrs}
     )
 

@@ -52,13 +52,13 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
 def cell_graph(data: xr.Dataset) -> nx.MultiDiGraph:
     """Return a networkx graph of the circuit that a run left, given the run's ``data``.
 
-    It has a node for each cell, and an edge for each synapse with its final weight.
+    It has a node for each cell, counted from 0, and an edge for each synapse with its final weight.
     """
     circuit = json.loads(data.attrs["circuit"])
     cells = nx.MultiDiGraph(name="cells of the circuit")
     size = {population["name"]: population["size"] for population in circuit["populations"]}
     for population in circuit["populations"]:
-        for index in range(1, population["size"] + 1):
+        for index in range(population["size"]):
             cells.add_node(
                 f"{population['name']} {index}",
                 population=population["name"],
@@ -72,8 +72,8 @@ def cell_graph(data: xr.Dataset) -> nx.MultiDiGraph:
         for place, weight in enumerate(turn.flat(data[pathway["weight"]].values[-1])):
             i, j = turn.ends(place)
             cells.add_edge(
-                f"{pathway['source']} {i + 1}",
-                f"{pathway['target']} {j + 1}",
+                f"{pathway['source']} {i}",
+                f"{pathway['target']} {j}",
                 key=pathway["name"],
                 pathway=pathway["name"],
                 matrix=pathway["weight"],

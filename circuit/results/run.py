@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
-from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf, write_netcdf
+from biorrr.circuit.results.dataset import LabelledArrays
 from biorrr.circuit.results.run_figures import RunFigures
 from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
 from biorrr.errors import InputError, RunError
@@ -22,6 +21,8 @@ from biorrr.files import whole_file
 from biorrr.models import AreaWeights, equilibrium
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from biorrr.circuit.compile.blueprint import Blueprint
     from biorrr.circuit.runnable import RunnableCircuit
 
@@ -42,11 +43,34 @@ class Run(RunFigures, Tabled):
 
     def __init__(
         self,
-        data: xr.Dataset,
+        data: xr.Dataset | LabelledArrays,
         circuit: RunnableCircuit | None = None,
         blueprint: Blueprint | None = None,
     ) -> None:
-        self.data, self.circuit, self._blueprint = data, circuit, blueprint
+        self._results, self.circuit, self._blueprint = data, circuit, blueprint
+
+    @property
+    def data(self) -> xr.Dataset:
+        """Snapshots, traces and settings as a Dataset, which is made when it is first needed."""
+        if isinstance(self._results, LabelledArrays):
+            self._results = self._results.dataset()
+        return self._results
+
+    @data.setter
+    def data(self, data: xr.Dataset) -> None:
+        self._results = data
+
+    @property
+    def attrs(self) -> dict:
+        """Everything that was set, as ``data`` has it."""
+        return self._results.attrs
+
+    def _last(self, name: str) -> np.ndarray:
+        """Return the last row of a variable."""
+        if isinstance(self._results, LabelledArrays):
+            every = {**self._results.coords, **self._results.variables}
+            return every[name][1][-1]
+        return self._results[name].values[-1]
 
     @property
     def blueprint(self) -> Blueprint:
@@ -71,7 +95,7 @@ class Run(RunFigures, Tabled):
     @property
     def weights(self) -> dict[str, np.ndarray]:
         """Final weights by the name of their matrix."""
-        return {name: self.data[name].values[-1] for name in self._pathways}
+        return {name: self._last(name) for name in self._pathways}
 
     @property
     def Vx(self) -> np.ndarray:
@@ -94,20 +118,20 @@ class Run(RunFigures, Tabled):
         return self._matrix("R")
 
     def _matrix(self, name: str) -> np.ndarray:
-        if name not in self.data:
+        if name not in self._pathways:
             raise AttributeError(
                 f"this circuit has no weights called {name}; it has {', '.join(self._pathways)}"
             )
-        return self.data[name].values[-1]
+        return self._last(name)
 
     @property
     def _pathways(self) -> list[str]:
-        return [pathway["weight"] for pathway in json.loads(self.data.attrs["circuit"])["pathways"]]
+        return [pathway["weight"] for pathway in json.loads(self.attrs["circuit"])["pathways"]]
 
     @property
     def traces(self) -> list[str]:
         """Names of the traces that were recorded."""
-        return json.loads(self.data.attrs["traces"])
+        return json.loads(self.attrs["traces"])
 
     def inner_state(self) -> dict[str, np.ndarray]:
         """Return weights and memories as the engine held them in the end, flat, by
@@ -124,21 +148,21 @@ class Run(RunFigures, Tabled):
     @property
     def samples(self) -> int:
         """Samples the circuit has seen, earlier runs it continues included."""
-        return int(self.data["seen"].values[-1])
+        return int(self._last("seen"))
 
     @property
     def cooled(self) -> bool:
         """True where learning rates fell to zero by the last sample, which was announced as the
         last.
         """
-        return bool(self.data.attrs.get("cooled", 0))
+        return bool(self.attrs.get("cooled", 0))
 
     @property
     def ended(self) -> str:
         """The way it ended: "done", "stopped" by a callback, "interrupted" by Ctrl-C, or
         "diverged".
         """
-        return self.data.attrs["ended"]
+        return self.attrs["ended"]
 
     @property
     def r_minus_qt(self) -> np.ndarray:
@@ -151,6 +175,15 @@ class Run(RunFigures, Tabled):
         return np.linalg.norm(
             self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values, axis=(1, 2)
         )
+
+    @property
+    def r_minus_qt_relative(self) -> np.ndarray:
+        """||Q' - R|| / ||Q|| at each snapshot, shape (snapshot,); NaN where Q is zero.
+
+        It stays where it is if Q and R merely fade, and falls to rounding error if R finds Q'.
+        """
+        size = np.linalg.norm(self.data["Q"].values, axis=(1, 2))
+        return np.divide(self.r_minus_qt, size, out=np.full(len(size), np.nan), where=size > 0)
 
     def transform(self, X) -> np.ndarray:
         """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m)
@@ -273,6 +306,8 @@ class Run(RunFigures, Tabled):
             raise FileExistsError(
                 errno.EEXIST, "exists already; give another name, or overwrite=True", str(path)
             )
+        from biorrr.circuit.results.netcdf import write_netcdf
+
         with whole_file(path) as aside:
             write_netcdf(self.data, aside)
 
@@ -281,6 +316,8 @@ class Run(RunFigures, Tabled):
         """Read a run that :meth:`save` wrote; a file that has its numbers from other files is
         refused.
         """
+        from biorrr.circuit.results.netcdf import UnsafeFileError, read_netcdf
+
         try:
             run = cls(read_netcdf(path))
         except FileNotFoundError:
@@ -335,6 +372,7 @@ class Run(RunFigures, Tabled):
         rows["departures"] = attrs["departures"] or "none"
         if "Q" in self.data and "R" in self.data:
             rows["||Q' - R||"] = f"{self.r_minus_qt[-1]:.3g}"
+            rows["||Q' - R|| / ||Q||"] = f"{self.r_minus_qt_relative[-1]:.3g}"
         rows["snapshots"] = str(sizes["snapshot"])
         rows["traces"] = (
             f"{', '.join(self.traces)}, of {sizes['sample']} samples" if self.traces else "none"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
-from biorrr.circuit.results.graph import cell_graph
 from biorrr.errors import InputError
 from biorrr.models import Rates, Spiking
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from biorrr.circuit.runnable import RunnableCircuit
 
 
@@ -27,6 +27,8 @@ class RunFigures:
 
         ``X``, ``Y`` and ``exact`` are as :meth:`plot_learning` takes them.
         """
+        import xarray as xr
+
         from biorrr.analysis import principal_angles
         from biorrr.analysis.figures import runs
 
@@ -100,20 +102,27 @@ class RunFigures:
         self._require("plateau")
         return runs.plateau_of(self.data, X, Y, exact, shown, neurons, ax, samples)
 
-    def plot_symmetry(self, ax=None):
-        """Draw ||Q' - R|| at each snapshot against the product of (1 - eta_q); one axes.
+    def plot_symmetry(self, X=None, Y=None, *, exact=None, ax=None):
+        """Draw ||R - Q'|| / ||Q|| at each snapshot, and beside it the eigenvalues of QQ'.
 
-        Rates between two recorded samples are interpolated: record with ``every=1`` where a few
-        strong samples slow learning down, as "auto" rates let them. Where no rates were recorded,
-        those that the circuit was given are used; fitted rates are then not known, and what is
-        measured is drawn alone.
+        Where Q and R share their rate, theory is drawn too: ||R - Q'|| falls as the product of
+        (1 - eta_q). Rates between two recorded samples are interpolated: record with ``every=1``
+        where a few strong samples slow learning down, as "auto" rates let them. Where no rates were
+        recorded, those that the circuit was given are used.
+
+        Parameters
+        ----------
+        X, Y, exact
+            As :meth:`plot_learning` takes them; with them, the eigenvalues that those of QQ' equal
+            at the optimum are drawn too.
+        ax : (2,)
+            Axes to draw into; new ones unless given.
         """
         from biorrr.analysis.figures import runs
 
         rates = getattr(self.circuit, "rates", None)
-        return runs.symmetry_of(
-            self.data, ax, rates.q if isinstance(rates, Rates) and rates.q == rates.r else None
-        )
+        shared = rates.q if isinstance(rates, Rates) and rates.q == rates.r else None
+        return runs.symmetry_of(self.data, X, Y, exact, ax, shared)
 
     def plot_filters(self, X=None, Y=None, pixels=None, *, exact=None, neurons=None, ax=None):
         """Draw the learned filters Vx; with data, beside the exact ones, onto which they are
@@ -152,6 +161,7 @@ class RunFigures:
     def plot_wiring(self, ax=None):
         """Draw the circuit: its cells, and its synapses with their final weights; one axes."""
         from biorrr.analysis import plot_wiring
+        from biorrr.circuit.results.graph import cell_graph
 
         return plot_wiring(cell_graph(self.data), ax=ax)
 

@@ -12,6 +12,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -60,6 +61,19 @@ class Checkpoint:
             )
         object.__setattr__(self, "path", Path(self.path))
         check_fields(self)
+
+
+def engine_of(checkpoint: str | os.PathLike | Checkpoint | None) -> str | None:
+    """Return the engine of the run that ``checkpoint`` keeps, on which it has to go on; None where
+    no file says so.
+    """
+    path = checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint
+    if not isinstance(path, str | os.PathLike):
+        return None
+    # A damaged file is refused when the run begins.
+    with suppress(Exception), open(path, "rb") as file, np.load(file, allow_pickle=False) as held:
+        return str(json.loads(str(held["facts"]))["identity"]["engine"])
+    return None
 
 
 class CheckpointFile:

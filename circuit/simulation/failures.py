@@ -58,7 +58,7 @@ def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
     """Raise where the outputs of ``run``, ``held`` for so many ticks, did not settle as
     ``departures`` ask.
     """
-    worst = run.data.attrs.get("worst_residual", 0.0)
+    worst = run.attrs.get("worst_residual", 0.0)
     tolerance = min((d.tolerance for d in departures if isinstance(d, Settled)), default=math.inf)
     if worst <= tolerance:
         return
@@ -80,7 +80,7 @@ def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
 
     All of x is read only where the rows that are kept in memory say so.
     """
-    attrs = run.data.attrs
+    attrs = run.attrs
     paper = attrs.get("linear_output") and "areas" not in attrs
     if not (run.cooled and paper and run.samples >= _LONG):
         return
@@ -88,7 +88,7 @@ def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
     for rows in (x.facts.some, x.values):
         outputs = ((block - x.mean) @ Vx for block in chunks(rows))
         covariance = sum(z.T @ z for z in outputs) / len(rows)
-        powers = np.linalg.eigvalsh(covariance + run.data.attrs["ridge_x"] * Vx.T @ Vx)
+        powers = np.linalg.eigvalsh(covariance + run.attrs["ridge_x"] * Vx.T @ Vx)
         silent = np.count_nonzero(powers < _SILENT)
         if not silent:
             return

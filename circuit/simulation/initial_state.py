@@ -85,7 +85,7 @@ def initial_state(
 def drawn_weights(
     sizes: tuple[int, int, int, int],
     seed: int,
-    start: tuple[float, float, float] = (0.01, 0.1, 1 / 3),
+    start: tuple[float, float, float],
 ) -> dict[str, np.ndarray]:
     """Draw the microcircuit's initial matrices; return them by name.
 
@@ -96,8 +96,7 @@ def drawn_weights(
     seed
         Of the draw.
     start
-        Standard deviations of Vx and Vy, and the diagonal of Q and R; those that go with a
-        timetable unless given.
+        Standard deviations of Vx and Vy, and the diagonal of Q and R.
     """
     m, n, k, l = sizes
     size_x, size_y, q0 = start

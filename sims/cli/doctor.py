@@ -37,7 +37,7 @@ def command() -> None:
     """
     _show("versions", ("python", "system", *PACKAGES), _version)
     _show("compiler", ("C++",), _compiler)
-    _show("engines", ("numpy", "cpp"), _try_engine)
+    _show("engines, each with a small circuit: some seconds", ("numpy", "cpp"), _try_engine)
     _show("compiled circuits", ("size",), _cache_size)
     _show("data", ("found", "not here"), _data)
 

@@ -17,21 +17,13 @@ from biorrr.sims.data.kinds import Arrays
 from biorrr.sims.data.values import DataError
 from biorrr.sims.words import listed
 
-HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 NOT_NUMPY = "not a readable NumPy file"
 
 
 def first_bytes(path: Path) -> bytes:
     """Return the beginning of a regular file."""
     with open_regular(path) as file:
-        return file.read(len(HDF5_SIGNATURE))
-
-
-def is_nwb(path: Path) -> bool:
-    """Return True if a file is to be read as NWB: by its first bytes, or by its name where these
-    are damaged.
-    """
-    return first_bytes(path) == HDF5_SIGNATURE or path.suffix.lower() == ".nwb"
+        return file.read(8)
 
 
 def read_npz(path: Path, needed: Sequence[str], known: Sequence[str] = ()) -> dict[str, np.ndarray]:

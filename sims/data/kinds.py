@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,9 +50,9 @@ class Pair(FileData):
     def _read(self) -> Dataset:
         from biorrr.sims.recordings.opening import open_recording
 
-        return open_recording(
-            self.file, area=self.area, trials=self.trials, series=self.series
-        ).take(self)
+        chosen = {"area": self.area, "trials": self.trials, "series": self.series}
+        with closing(open_recording(self.file, **chosen)) as recording:
+            return recording.take(self)
 
     def __str__(self) -> str:
         return (

@@ -17,7 +17,7 @@ from biorrr.sims.lazy import circuits, models, np
 from biorrr.sims.races.curves import Curves, score
 from biorrr.sims.races.heats import Heat, Track
 
-CIRCUIT = "circuit (Brian2)"
+CIRCUIT = "circuit"
 # Fractions of the printed rates to try in turn: they sit at the edge of divergence.
 FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.2)
 SNAPSHOTS = 80
@@ -120,7 +120,7 @@ def run_circuit(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
     replay.
     """
     from biorrr.analysis.algorithms.estimator import shuffled_passes
-    from biorrr.analysis.algorithms.weights import PAPER, initial_weights
+    from biorrr.analysis.algorithms.weights import initial_weights
     from biorrr.models.auto_rates import Drive, Policy
 
     X, Y, settings = track.data.X, track.data.Y, job.settings
@@ -128,7 +128,8 @@ def run_circuit(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
     drawn = np.random.RandomState(lap.seed)
     order = shuffled_passes(len(X), lap.steps, drawn)
     m, n, s, ridge = X.shape[1], Y.shape[1], lap.heat.s, settings.ridge
-    start = PAPER if lap.rates else Drive.of(X, Y, (ridge, ridge)).start(n, s, Policy.of(lap.steps))
+    drive = Drive.of(X, Y, (ridge, ridge))
+    start = lap.rates.start if lap.rates else drive.start(n, s, Policy.of(lap.steps))
     Vx, Vy, Q = initial_weights((m, n, lap.k), start, drawn, None, None, None)
     circuit = settings.make_circuit(
         k=lap.k,

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.sims.data.array_files import is_nwb
 from biorrr.sims.recordings.nwb import open_nwb, trial_tables
 from biorrr.sims.recordings.opening import open_recording
 from biorrr.sims.recordings.recording import Recording
@@ -21,7 +20,7 @@ def describe(path: Path, trials: str | None = None) -> str:
     command.
     """
     tables = ""
-    if is_nwb(path):
+    if path.suffix.lower() == ".nwb":
         found = {name: len(table) for name, table in trial_tables(open_nwb(path)).items()}
         tables = listed(f"{name} ({count})" for name, count in found.items())
         if trials is None and "trials" not in found and len(found) > 1:

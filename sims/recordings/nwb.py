@@ -1,189 +1,352 @@
-"""Neurodata Without Borders files: their tables, time series and trials.
-
-HDF5 is read directly: only what is asked for, and without the classes that a file's own extensions
-would define.
+"""Neurodata Without Borders files, read by pynwb, in the layouts of Allen, IBL, Steinmetz and their
+like.
 """
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from biorrr.sims.data.files import readable
 from biorrr.sims.data.values import DataError
-from biorrr.sims.recordings.hdf5 import Array, Group, open_hdf5
+from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces
+from biorrr.sims.recordings.hdf5_check import check_hdf5
+from biorrr.sims.recordings.recording import Recording
 from biorrr.sims.recordings.trials import Trials
 from biorrr.sims.words import as_text, did_you_mean, listed, printable
 
+# Where areas are written, the first that is there: IBL's map to Beryl regions, then what others
+# use.
+AREAS = (
+    "beryl_location",
+    "area",
+    "areas",
+    "brain_area",
+    "brain_region",
+    "region",
+    "ecephys_structure_acronym",
+    "structure_acronym",
+    "structure",
+    "location",
+    "allen_location",
+    "anatomical_location",
+)
+# Columns that say whether a unit is good, and what they then hold: text, or the least number.
+QUALITY: dict[str, str | float] = {
+    "quality": "good",
+    "kilosort2_label": "good",
+    "ks2_label": "good",
+    "KSLabel": "good",
+    "kslabel": "good",
+    "ibl_quality_score": 1.0,
+    "phy_annotations": 2.0,
+    "group": "good",
+    "valid_roi": 1.0,
+    "is_cell": 1.0,
+}
 NOT_TRIALS = ("epochs", "invalid_times", "spontaneous", "spontaneous_presentations")
 SLACK = 1.0  # seconds by which an event may lie outside its trial
 
 
-def open_nwb(path: Path) -> Group:
-    """Open an NWB file of version 2."""
-    root = open_hdf5(path)
-    version = root.attribute("nwb_version")
-    if version is None:
-        raise DataError(f"{path}: must be an NWB file (got HDF5 with {listed(root.names())})")
-    if str(version).lstrip("NWB-").startswith("1."):
-        raise DataError(f"{path}: must be NWB 2 (got {version}); convert it")
-    return root
+def open_nwb(path: Path) -> Any:
+    """Open an NWB file of version 2 and return it as pynwb does; numbers are read when they are
+    needed.
+    """
+    try:
+        from pynwb import NWBHDF5IO
+    except ImportError as error:
+        raise DataError(f"{path}: reading NWB needs pynwb; pip install 'biorrr[nwb]'") from error
+    check_hdf5(path)
+    with readable(path, "not a readable NWB file of version 2"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what inspectors of NWB would say
+        return NWBHDF5IO(path, "r").read()
 
 
-def kind_of(group: Group) -> str:
-    """Return NWB's type of an object, such as ``RoiResponseSeries``."""
-    return printable(group.attribute("neurodata_type") or "")
+def recording_in_nwb(
+    path: Path, area: str | None, trials: str | None, series: str | None
+) -> Recording:
+    """Return the units in an NWB file, with their spikes or else with their sampled activity."""
+    file = open_nwb(path)
+    with readable(path, "not a readable NWB file"):
+        table = find_trials(path, file, trials)
+        if series is None and file.units is not None and "spike_times" in file.units.colnames:
+            return _spiking(path, file, table, area)
+        return _imaged(path, file, table, area, series)
+
+
+def _spiking(path: Path, file: Any, trials: Trials, area: str | None) -> Recording:
+    """Return a recording of sorted spikes."""
+    units, spikes = file.units, file.units["spike_times"]
+    areas, place = _areas(path, file, area)
+    used = {"activity": "spike times", "areas": place}
+    column, good = _good(units)
+    if column:
+        used["quality"] = f"units.{column}"
+    ends, held = _ends(path, spikes, len(units)), spikes.target.data
+    begins = np.concatenate([[0], ends[:-1]])
+
+    def read(unit: int) -> np.ndarray:
+        with readable(path, "units.spike_times cannot be read"):
+            return np.asarray(held[begins[unit] : ends[unit]], dtype=float)
+
+    ids = np.asarray(units.id[:])
+    return Recording(str(path), areas, SpikeTrains(read), trials, good, ids, used, source=file)
+
+
+def _imaged(
+    path: Path, file: Any, trials: Trials, area: str | None, named: str | None
+) -> Recording:
+    """Return a recording of sampled activity."""
+    chosen = _activity_series(path, file, named)
+    if not chosen:
+        kinds = sorted({type(one).__name__ for one in file.objects.values()})
+        raise DataError(
+            f"{path}: must hold spike times, dF/F or another series with one column per unit (got"
+            f" none); it has {listed(kinds)}"
+        )
+    parts, areas, good = zip(*(_sampled(path, one, area) for one in chosen.values()), strict=True)
+    all_good = np.concatenate(good)
+    return Recording(
+        str(path),
+        np.concatenate(areas),
+        Traces(parts),
+        trials,
+        None if all_good.all() else all_good,
+        used={"activity": listed(chosen)},
+        source=file,
+    )
 
 
 # -- tables ----------------------------------------------------------------------------------------
 
 
-class Table:
-    """One table; columns are read when they are asked for.
+def _columns(table: Any) -> dict[str, np.ndarray]:
+    """Return the columns with one number or text per row by name, (rows,) each."""
+    from hdmf.common import DynamicTableRegion, VectorIndex
 
-    Parameters
-    ----------
-    group
-        Group of the columns, each an array with one entry per row. A ragged column has its entries
-        in one array and the ends of the rows in another, called ``<column>_index``.
-    """
+    plain = {}
+    for name in table.colnames:
+        column = table[name]
+        if not isinstance(column, VectorIndex | DynamicTableRegion):
+            values = np.asarray(column.data[:])
+            if values.dtype.kind in "OSU":
+                values = np.array([str(as_text(one)) for one in values.tolist()], dtype=str)
+            if values.shape == (len(table),) and values.dtype.kind in "fiubU":
+                plain[name] = values
+    return plain
 
-    def __init__(self, group: Group) -> None:
-        self.group, self.file, self.name = group, group.file, group.last_name
 
-    def __len__(self) -> int:
-        ids = self.group.array("id")
-        if ids.ndim != 1:
-            raise DataError(
-                f"{self.file}: {ids.name} must have one entry per row (got shape {ids.shape})"
-            )
-        return len(ids)
-
-    def _is_plain(self, column: str) -> bool:
-        held = self.group.array(column)
-        one_each = (
-            held.ndim == 1
-            and len(held) == len(self)
-            and not self.group.has_array(f"{column}_index")
+def _ends(path: Path, index: Any, rows: int) -> np.ndarray:
+    """Return the ends of the rows of a ragged column, (rows,): ascending places in its entries."""
+    ends, entries = np.asarray(index.data[:]).astype(np.int64), len(index.target.data)
+    ascending = (np.diff(ends, prepend=0) >= 0).all()
+    if ends.shape != (rows,) or not ascending or (rows and ends[-1] > entries):
+        raise DataError(
+            f"{path}: {index.name} must have an end for each of {rows} rows, in ascending order, up"
+            f" to {entries} entries (got {len(ends)} ends{'' if ascending else ', not ascending'});"
+            " damaged?"
         )
-        return one_each and held.is_readable
+    return ends
 
-    def columns(self) -> list[str]:
-        """Return the names of the columns with one number or text per row, as the table lists
-        them.
-        """
-        declared = self.group.attribute("colnames")
-        names = [str(as_text(name)) for name in np.ravel([] if declared is None else declared)]
-        return [name for name in names if self.group.has_array(name) and self._is_plain(name)]
 
-    def read(self, column: str) -> np.ndarray:
-        """Return a column with one number or text per row, (rows,)."""
-        if not self._is_plain(column):
-            shape = self.group.array(column).shape
-            raise DataError(
-                f"{self.file}: {column} of {self.name} must have one number or text for each of"
-                f" {len(self)} rows (got shape {shape})"
-            )
-        return self.group.array(column)[()]
+def _good(table: Any) -> tuple[str, np.ndarray | None]:
+    """Return the column that says which rows are good, and for each row whether it is; None where
+    no column does.
+    """
+    columns = _columns(table)
+    for column in (one for one in QUALITY if one in columns):
+        wanted, values = QUALITY[column], columns[column]
+        is_text = values.dtype.kind == "U"
+        if is_text == isinstance(wanted, str):
+            good = np.char.lower(values) == wanted if is_text else values >= wanted
+            if good.any():
+                return column, good
+    return "", None
 
-    def numbers(self, column: str) -> np.ndarray:
-        """Return a column of numbers as floats, (rows,)."""
-        values = self.read(column)
-        if values.dtype.kind not in "fiub":
-            raise DataError(
-                f"{self.file}: {column} of {self.name} must be numbers (got {values.dtype})"
-            )
-        return values.astype(float)
 
-    def ends(self, column: str) -> np.ndarray:
-        """Return the ends of the rows of a ragged column, (rows,): ascending places in the array of
-        its entries.
-        """
-        index, entries = self.group.array(f"{column}_index"), self.group.array(column)
-        ends = index.numbers(1)
-        ascending = (np.diff(ends, prepend=0) >= 0).all()
-        if len(ends) != len(self) or not ascending or (len(ends) and ends[-1] > len(entries)):
-            raise DataError(
-                f"{self.file}: {index.name} must have an end for each of {len(self)} rows, in"
-                f" ascending order, up to {len(entries)} entries (got {len(ends)}"
-                f" ends{'' if ascending else ', not ascending'}); damaged?"
-            )
-        return ends.astype(np.int64)
+def _areas(path: Path, file: Any, area: str | None) -> tuple[np.ndarray, str]:
+    """Return the area of each unit, (units,), from the units themselves or from their electrodes,
+    and its place.
+    """
+    wanted, own = AREAS if area is None else (area,), _columns(file.units)
+    for column in (one for one in wanted if one in own):
+        return own[column].astype(str), f"units.{column}"
+    places = [
+        (where, name, _columns(table), rows)
+        for where, name, table, rows in _electrode_tables(path, file)
+    ]
+    for column in wanted:
+        for where, name, columns, rows in places:
+            if column in columns:
+                return (
+                    _most_common(columns[column].astype(str), rows),
+                    f"{name}.{column}, by {where}",
+                )
+    there = {*own, *(name for _, _, columns, _ in places for name in columns)}
+    raise DataError(
+        f"area: no column {repr(area) if area else 'such as area or location'} of units or"
+        f" electrodes in {path} holds the areas of units; there are {listed(sorted(there))}"
+    )
 
-    def references(self, column: str) -> tuple[Table, np.ndarray]:
-        """Return the table that a column points into, and the numbers of rows there that are its
-        entries.
-        """
-        held = self.group.array(column)
-        table = Table(self.group.target(held.attribute("table")))
-        rows, numbers = len(table), held.numbers(1)
-        wrong = ~((numbers >= 0) & (numbers < rows) & (numbers == np.floor(numbers)))
-        if wrong.any():
-            raise DataError(
-                f"{held.file}: {held.name} must hold rows of {table.name}, 0 to {rows - 1} (got "
-                f"{numbers[wrong][0]:g}); damaged?"
-            )
-        return table, numbers.astype(np.int64)
+
+def _electrode_tables(
+    path: Path, file: Any
+) -> Iterator[tuple[str, str, Any, Sequence[np.ndarray]]]:
+    """Yield tables of places: how units are found in it, its name, the table, and the rows (of any
+    number) of each unit.
+    """
+    units, electrodes = file.units, file.electrodes
+    if electrodes is not None and "peak_channel_id" in units.colnames:
+        where, peaks = "peak_channel_id", np.asarray(units["peak_channel_id"].data[:])
+        rows = _rows_of(np.asarray(electrodes.id[:]), peaks[:, None])
+    elif "electrodes" in units.colnames:
+        where, column = "units.electrodes", units["electrodes"]
+        region = getattr(column, "target", column)
+        electrodes, entries = region.table, _entries(path, region)
+        ends = np.arange(1, len(units) + 1) if region is column else _ends(path, column, len(units))
+        rows = np.split(entries, ends)[: len(units)]
+    else:
+        return
+    yield where, electrodes.name, electrodes, rows
+    for table in file.objects.values():  # places beside the electrodes, as IBL has them
+        if "localized_entity" in (getattr(table, "colnames", None) or ()):
+            yield where, table.name, table, _rows_of(table["localized_entity"].data[:], rows)
+
+
+def _entries(path: Path, region: Any) -> np.ndarray:
+    """Return the rows of its table that a region's entries are, (entries,)."""
+    entries, rows = np.asarray(region.data[:]), len(region.table)
+    if entries.dtype.kind not in "iu" or ((entries < 0) | (entries >= rows)).any():
+        raise DataError(
+            f"{path}: {region.name} must hold rows of {region.table.name}, 0 to {rows - 1};"
+            " damaged?"
+        )
+    return entries.astype(np.int64)
+
+
+def _rows_of(names: Any, wanted: Any) -> list[np.ndarray]:
+    """Return for each of ``wanted``, lists of names, the rows that have these names."""
+    row_of = {int(name): row for row, name in enumerate(names)}
+    return [
+        np.array([row_of[int(one)] for one in some if int(one) in row_of], dtype=int)
+        for some in wanted
+    ]
+
+
+def _most_common(values: np.ndarray, rows: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the value that most of each unit's rows have, (units,); ``unknown`` where there are no
+    rows.
+    """
+    common = []
+    for some in rows:
+        names, counts = np.unique(values[some] if len(some) else ["unknown"], return_counts=True)
+        common.append(names[counts.argmax()] or "unknown")
+    return np.array(common, dtype=str)
 
 
 # -- time series -----------------------------------------------------------------------------------
 
 
-def series_in(root: Group) -> list[Group]:
-    """Return all time series of numbers in a file, of one or more dimensions, each once."""
-    held = [(group, group.get("data")) for group in root.walk() if "data" in group.names()]
-    return [
-        group for group, data in held if isinstance(data, Array) and data.is_number and data.ndim
-    ]
+def _series_in(file: Any) -> dict[str, Any]:
+    """Return time series with one column per unit by their place, those of acquisition and of
+    processing modules.
+    """
+    from pynwb import TimeSeries
+
+    roots = {f"acquisition/{name}": one for name, one in file.acquisition.items()}
+    for module in file.processing.values():
+        for name, one in module.data_interfaces.items():
+            roots[f"processing/{module.name}/{name}"] = one
+    found, left = {}, [*roots.items()]
+    while left:
+        place, one = left.pop(0)
+        if isinstance(one, TimeSeries):
+            shape, kind = getattr(one.data, "shape", ()), getattr(one.data, "dtype", None)
+            if len(shape) == 2 and kind is not None and kind.kind in "fiub":
+                found[place] = one
+        left += [(f"{place}/{child.name}", child) for child in one.children]
+    return found
 
 
-def series_named(series: list[Group], name: str) -> list[Group]:
-    """Return the series called ``name``: by their whole or last name, or else by a part of it."""
-    exact = [one for one in series if name in (one.name.strip("/"), one.last_name)]
-    return exact or [one for one in series if name.lower() in one.name.lower()]
-
-
-def times_of(series: Group) -> tuple[np.ndarray, float]:
-    """Return the times of a series' samples, (samples,) seconds, and their rate."""
-    data = series.array("data")
-    data.check_claim()
-    samples = len(data)
-    if isinstance(held := series.get("timestamps"), Array):
-        times = held.numbers(1)
-        if (
-            len(times) != samples
-            or samples < 2
-            or not np.isfinite(times).all()
-            or not (np.diff(times) > 0).all()
-        ):
+def _activity_series(path: Path, file: Any, named: str | None) -> dict[str, Any]:
+    """Return series by their place: dF/F where there is some, else other responses of ROIs, else
+    any.
+    """
+    series = _series_in(file)
+    rois = {place: one for place, one in series.items() if hasattr(one, "rois")}
+    if named is not None:
+        found = {p: one for p, one in series.items() if named in (p, one.name)}
+        found = found or {p: one for p, one in series.items() if named.lower() in p.lower()}
+        if not found:
             raise DataError(
-                f"{series.file}: {held.name} must have an ascending time for each of {samples}"
-                f" samples, at least two (got {len(times)})"
+                f"series: no series {named!r} with one column per unit in {path}; there are"
+                f" {listed(one.name for one in series.values())}"
+            )
+        return found
+    is_dff = re.compile(r"df.?over.?f|dff|df_f", re.IGNORECASE).search
+    dff = {place: one for place, one in rois.items() if is_dff(place)}
+    if not dff and len({place.rpartition("/")[0] for place in rois}) > 1:
+        raise DataError(f"series: choose one of {listed(rois)} in {path}")
+    return dff or rois or series
+
+
+def _times_of(path: Path, series: Any) -> tuple[np.ndarray, float]:
+    """Return the times of a series' samples, (samples,) seconds, and their rate."""
+    samples = len(series.data)
+    if series.timestamps is not None:
+        times = np.asarray(series.timestamps[:], dtype=float)
+        if times.shape != (samples,) or samples < 2 or not (np.diff(times) > 0).all():
+            raise DataError(
+                f"{path}: timestamps of {series.name} must have an ascending time for each of"
+                f" {samples} samples, at least two (got shape {times.shape})"
             )
         return times, float(1 / np.median(np.diff(times)))
-    if not isinstance(held := series.get("starting_time"), Array):
-        raise DataError(
-            f"{series.file}: {series.name} must have timestamps, or a starting_time with a rate"
-        )
-    start, rate = float(held.numbers(0)), held.attribute("rate")
-    with held.guard("attribute rate of "):
-        rate = float(np.asarray(np.nan if rate is None else rate, dtype=float).reshape(()))
+    start, rate = float(series.starting_time), float(series.rate)
     if not (np.isfinite(start) and np.isfinite(rate) and rate > 0):
         raise DataError(
-            f"{series.file}: {held.name} must be a finite time with a positive rate (got {start:g}"
-            f" s, rate {rate:g})"
+            f"{path}: {series.name} must begin at a finite time and have a positive rate (got"
+            f" {start:g} s, rate {rate:g})"
         )
     return start + np.arange(samples) / rate, rate
+
+
+def _sampled(path: Path, series: Any, area: str | None) -> tuple[Series, np.ndarray, np.ndarray]:
+    """Return a series, the area of each of its columns, and whether each is good."""
+    counts = str(series.unit).lower() in ("count", "counts", "spikes", "spike counts")
+    sampled = Series(series.name, series.data, *_times_of(path, series), counts)
+    columns = series.data.shape[1]
+    if not hasattr(series, "rois"):
+        return sampled, np.full(columns, series.name), np.ones(columns, dtype=bool)
+    rows, planes = _entries(path, series.rois), series.rois.table
+    if len(rows) != columns:
+        raise DataError(
+            f"{path}: {series.name} must have one column per ROI, samples by ROIs (got"
+            f" {series.data.shape} for {len(rows)} ROIs)"
+        )
+    told = _good(planes)[1]
+    good = np.ones(columns, dtype=bool) if told is None else told[rows]
+    there = _columns(planes)
+    for column in (one for one in (AREAS if area is None else (area,)) if one in there):
+        return sampled, there[column].astype(str)[rows], good
+    if area is not None:
+        raise DataError(
+            f"area: no column {area!r} in {planes.name} of {path}; there are {listed(there)}"
+        )
+    return sampled, np.full(columns, str(planes.imaging_plane.location)), good
 
 
 # -- trials ----------------------------------------------------------------------------------------
 
 
-def trial_tables(root: Group) -> dict[str, Table]:
+def trial_tables(file: Any) -> dict[str, Any]:
     """Return the tables of intervals by name, those that look like trials first."""
-    intervals = root.group("intervals")
-    groups = intervals.groups() if intervals is not None else []
-    found = {group.last_name: Table(group) for group in groups if group.has_array("start_time")}
+    own = (file.trials, file.epochs, file.invalid_times, *(file.intervals or {}).values())
+    found = {one.name: one for one in own if one is not None}
     return dict(
         sorted(
             found.items(),
@@ -192,9 +355,9 @@ def trial_tables(root: Group) -> dict[str, Table]:
     )
 
 
-def find_trials(root: Group, named: str | None) -> Trials:
+def find_trials(path: Path, file: Any, named: str | None) -> Trials:
     """Return the table of trials that ``named`` means, or the one there is."""
-    tables = trial_tables(root)
+    tables = trial_tables(file)
     there = listed(f"{name} ({len(table)})" for name, table in tables.items())
     if named is not None:
         found = [name for name in tables if name in (named, f"{named}_presentations")]
@@ -202,41 +365,36 @@ def find_trials(root: Group, named: str | None) -> Trials:
         if len(found) != 1:
             hint = "" if found else did_you_mean(named, tables)
             several = "several tables are called" if found else "no table of intervals is called"
-            raise DataError(f"trials: {several} {named!r} in {root.file}{hint}; there are {there}")
+            raise DataError(f"trials: {several} {named!r} in {path}{hint}; there are {there}")
     else:
         found = [name for name in tables if name not in NOT_TRIALS]
         if "trials" in found:
             found = ["trials"]
         if not found:
-            raise DataError(
-                f"{root.file}: must hold a table of trials or presentations (got {there})"
-            )
+            raise DataError(f"{path}: must hold a table of trials or presentations (got {there})")
         if len(found) > 1:
-            raise DataError(f"trials: choose a table of {root.file}; there are {there}")
+            raise DataError(f"trials: choose a table of {path}; there are {there}")
     table = tables[found[0]]
     if not len(table):
-        raise DataError(f"{root.file}: must hold trials (got none in {table.name})")
-    return _table_of_trials(table)
+        raise DataError(f"{path}: must hold trials (got none in {table.name})")
+    return _table_of_trials(path, table)
 
 
-def _table_of_trials(table: Table) -> Trials:
-    there = [name for name in ("start_time", "stop_time") if table.group.has_array(name)]
-    times = {name: table.numbers(name) for name in there}
-    others = {}
-    start = times["start_time"]
-    if not np.isfinite(start).any():
+def _table_of_trials(path: Path, table: Any) -> Trials:
+    columns, times, others = _columns(table), {}, {}
+    start = columns.get("start_time")
+    if start is None or start.dtype.kind == "U" or not np.isfinite(start).any():
         raise DataError(
-            f"{table.file}: start_time of {table.name} must hold times (got none that is finite)"
+            f"{path}: start_time of {printable(table.name)} must hold times (got none that is"
+            " finite)"
         )
-    for name in table.columns():
-        if name in times:
-            continue
-        values = table.read(name)
-        if values.dtype.kind == "f" and _are_moments(values, start, times.get("stop_time", start)):
-            times[name] = values.astype(float)
-        else:
-            others[name] = values
-    return Trials(times, others, table.name)
+    stop = columns.get("stop_time", start)
+    for name, values in columns.items():
+        is_time = name in ("start_time", "stop_time") or (
+            values.dtype.kind == "f" and _are_moments(values, start, stop)
+        )
+        (times if is_time else others)[name] = values
+    return Trials({name: one.astype(float) for name, one in times.items()}, others, table.name)
 
 
 def _are_moments(values: np.ndarray, start: np.ndarray, stop: np.ndarray) -> bool:

@@ -48,6 +48,8 @@ class Recording:
         Places in the file of areas, quality and activity.
     notes
         Sentences about what was left out or guessed on reading.
+    source
+        Open file that activity is read from.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Recording:
     ids: np.ndarray | None = None
     used: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    source: Any = None
 
     def __post_init__(self) -> None:
         if not len(self.areas):
@@ -89,7 +92,7 @@ class Recording:
             Time series to take in place of spikes; where there are no spikes, dF/F or the series
             there are.
         """
-        from biorrr.sims.recordings.opening import recording_in_nwb
+        from biorrr.sims.recordings.nwb import recording_in_nwb
 
         return recording_in_nwb(Path(path), area, trials, series)
 
@@ -155,6 +158,11 @@ class Recording:
             Traces((series,)),
             table,
         )
+
+    def close(self) -> None:
+        """Close the file that activity is read from."""
+        if self.source is not None:
+            self.source.read_io.close()
 
     def __repr__(self) -> str:
         there = (

@@ -25,7 +25,7 @@ from biorrr.analysis.figures.family import plot_family
 from biorrr.analysis.figures.panels.raster import plot_raster
 from biorrr.analysis.figures.panels.symmetry import plot_meeting
 from biorrr.analysis.figures.races import plot_pictures_race, plot_sensitivity
-from biorrr.analysis.figures.style import COLOURS
+from biorrr.analysis.figures.style import colour, styled
 from biorrr.analysis.traces import halfway
 
 SAMPLES = np.array([0, 10, 100, 1000])
@@ -47,13 +47,16 @@ def test_learning_draws_mean_and_spread_over_seeds_and_the_optimum(rng):
         curve.get_xdata(), [5, 10, 100, 1000]
     )  # 0 has no place on a logarithmic axis
     assert optimum.get_ydata() == [-1, -1]
+    assert ax.get_xticklabels()[0].get_text() == "0"
     band = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert band.max() == pytest.approx((objective.mean(axis=0) + objective.std(axis=0)).max())
     plot_learning(SAMPLES, objective[0], optimum=-1.0, label="another", ax=ax)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "circuit",
+    (legend,) = ax.figure.legends  # one for both
+    assert [text.get_text() for text in legend.get_texts()] == [
+        f"circuit: {100 * (objective[:, -1].mean() + 1):.0f} % above the optimum in the end",
         "optimum",
-        "another",
+        "standard deviation over 5 seeds",
+        f"another: {100 * (objective[0, -1] + 1):.0f} % above the optimum in the end",
     ]
 
 
@@ -64,7 +67,8 @@ def test_learning_without_an_optimum_is_excess_on_a_logarithmic_axis():
     assert ax.get_ylabel() == "excess over the optimum"
     assert ax.yaxis.get_major_formatter()(0.012, 0) == "1.2 %"
     assert ax.collections[0].get_paths()[0].vertices[:, 1].min() > 0
-    assert ax.get_legend() is None
+    words = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert words[0] == "circuit: 0.055 % above the optimum in the end"
 
 
 def test_pictures_race_has_a_panel_for_each_data_set(rng):
@@ -104,7 +108,8 @@ def test_meeting_of_runs_that_end_at_different_samples():
     theory = meeting.lines[2]
     assert theory.get_label() == "theory"
     np.testing.assert_allclose(theory.get_ydata(), 0.9 ** theory.get_xdata())
-    assert [line.get_label() for line in power.lines][::2] == ["all $> 0$", "some $< 0$"]
+    labels = [line.get_label() for line in power.lines][::2]
+    assert labels == ["eigenvalues of $QR$ all $> 0$ at the start", "some $< 0$"]
     np.testing.assert_array_equal(power.lines[2].get_ydata(), 2 * ratio[0, 1:])
 
 
@@ -122,8 +127,9 @@ def test_plateau_has_a_row_for_each_neuron_and_a_column_for_each_stage(rng):
     start, end = axes[1]
     assert [panel.get_title(loc="left") for panel in axes[0]] == ["start", "end"]
     np.testing.assert_array_equal(signals_of(end)[0].get_xdata(), np.arange(1500, 1550))
+    expected = styled(colour)
     assert [line.get_color() for line in signals_of(start)] == [
-        COLOURS[colour] for colour in ("plateau", "distal", "Q", "proximal")
+        expected(quantity) for quantity in ("plateau", "distal", "Q", "proximal")
     ]
     # Signals of the distal dendrite keep their proportions, and stages share their scales.
     first, last = (
@@ -146,7 +152,7 @@ def test_a_transient_does_not_flatten_the_end_and_is_marked_where_it_is_cut(rng)
     )
     assert len(up[0].get_xdata()) == (usual > 0).sum()
     assert len(down[0].get_xdata()) == (usual < 0).sum()
-    assert "cut off" in [text.get_text() for text in axes[0, 1].get_legend().get_texts()]
+    assert "cut off" in [text.get_text() for text in up[0].figure.legends[0].get_texts()]
 
 
 def test_samples_that_do_not_follow_one_another_are_not_joined(rng):
@@ -154,7 +160,7 @@ def test_samples_that_do_not_follow_one_another_are_not_joined(rng):
         {"end": {"plateau": rng.standard_normal((20, 1))}}, at={"end": np.arange(0, 2000, 100)}
     )[0]
     assert not signals_of(panel)
-    assert panel.get_xlabel() == "sample (one in 100)"
+    assert panel.get_xlabel() == "sample\n(one in 100)"
 
 
 def test_stages_lie_at_the_start_halfway_and_at_the_end():
@@ -164,9 +170,9 @@ def test_stages_lie_at_the_start_halfway_and_at_the_end():
     V = course[:, None, None] ** 0.5 * np.ones((1, 1, 1))
     stages = stages_of_learning(samples, {"plateau": plateau}, seen, V, V)
     assert [(title, *stage.samples[[0, -1]]) for title, stage in stages.items()] == [
-        ("start of learning", 0, 49),
+        ("start", 0, 49),
         ("halfway", 1000, 1049),
-        ("end of learning", 5000, 5049),
+        ("end", 5000, 5049),
     ]
     assert all((np.diff(stage.samples) == 1).all() for stage in stages.values())
     sparse = stages_of_learning(samples[::60], {"plateau": plateau[::60]}, seen, V, V)
@@ -221,21 +227,50 @@ def test_theory_of_a_stage_is_the_error_carried_back_by_its_own_distal_weights(r
     np.testing.assert_allclose(end.theory["inhibition"], 2 * audit.prediction[30:60], atol=1e-12)
 
 
-def test_symmetry_is_logarithmic():
-    ax = plot_symmetry(SAMPLES, np.exp(-SAMPLES / 100), np.exp(-SAMPLES / 101))
-    assert ax.get_yscale() == "log"
-    predicted, measured = ax.lines
-    drawn = SAMPLES[SAMPLES > 0]  # a logarithmic axis has no place for sample 0
-    np.testing.assert_array_equal(measured.get_xdata(), drawn)
-    np.testing.assert_allclose(
-        measured.get_ydata() / predicted.get_ydata(), np.exp(-drawn / 100 + drawn / 101)
+def test_deviation_of_each_plateau_from_theory_stands_above_it(rng):
+    plateau = rng.standard_normal((50, 2))
+    stages = {"start": {"plateau": plateau}, "end": {"plateau": plateau}}
+    theory = {"start": {"plateau": 2 * plateau}, "end": {"plateau": plateau / 1.03}}
+    axes = plot_plateau(stages, theory)
+    titles = [[panel.get_title(loc="left") for panel in row] for row in axes]
+    assert titles == [
+        ["start\ndeviation 50 %", "end\ndeviation 3.0 %"],
+        ["deviation 50 %", "deviation 3.0 %"],
+    ]
+    assert "Deviation: r.m.s." in axes[0, 0].figure.legends[0].get_title().get_text()
+    assert [row[0].get_ylabel() for row in axes] == ["neuron 0", "neuron 1"]
+    given = plot_plateau(stages, theory, deviations={"end": [0.01, 0.2]})
+    assert given[1, 1].get_title(loc="left") == "deviation 20 %"
+
+
+def test_exponential_meeting_is_a_straight_line_beside_inhibition_and_its_optimum():
+    measured, predicted = np.exp(-SAMPLES / 100), np.exp(-SAMPLES / 101)
+    inhibition = np.outer(1 - measured, [0.4, 0.3])
+    distance, strength = plot_symmetry(SAMPLES, measured, inhibition, predicted, [0.41, 0.3])
+    assert (distance.get_xscale(), distance.get_yscale()) == ("linear", "log")
+    dots, line = distance.lines
+    np.testing.assert_array_equal(dots.get_xydata(), np.transpose([SAMPLES, measured]))
+    np.testing.assert_array_equal(line.get_ydata(), predicted)
+    assert (
+        distance.get_title(loc="left") == "in the end R equals $Q'$ to 4.5e-05 of $\\Vert Q \\Vert$"
     )
+    first, second, norm, *exact = strength.lines
+    np.testing.assert_array_equal(np.transpose([first.get_ydata(), second.get_ydata()]), inhibition)
+    np.testing.assert_allclose(norm.get_ydata(), 0.5 * (1 - measured))
+    assert [one.get_ydata()[0] for one in exact] == [0.41, 0.3, pytest.approx(np.hypot(0.41, 0.3))]
+    assert strength.get_title(loc="left").endswith("= 0.5, exact 0.508")
 
 
-def test_symmetry_ends_where_rounding_error_begins():
-    ax = plot_symmetry(SAMPLES, [1.0, 1e-3, 1e-13, 0.0], [1.0, 1e-3, 1e-100, 1e-308], 4 * [1e-12])
-    assert ax.get_ylim() == (pytest.approx(1e-14), pytest.approx(3))
-    assert [text.get_text() for text in ax.texts] == ["rounding error"]
+def test_symmetry_without_prediction_and_with_rounding_error():
+    distance, strength = plot_symmetry(
+        SAMPLES, [1.0, 1e-3, 1e-13, 0.0], np.ones((4, 1)), rounding=4 * [1e-12]
+    )
+    labels = [text.get_text() for text in distance.get_legend().get_texts()]
+    assert labels == ["measured", "rounding error may show"]
+    assert distance.get_ylim()[0] < 1e-13
+    assert strength.get_title(loc="left").endswith("= 1")
+    met, _ = plot_symmetry(SAMPLES, np.zeros(4), np.ones((4, 1)))
+    assert met.get_title(loc="left") == "R is $Q'$ from the start, and stays it"
 
 
 def test_filters_as_pictures_and_as_curves(rng):
@@ -272,6 +307,40 @@ def test_weights_as_pictures(rng):
     assert (second.get_ylabel(), second.get_xlabel()) == ("pyramidal neuron", "interneuron")
 
 
+def test_settings_of_the_user_win_and_ours_fill_in_the_rest():
+    own = {"font.size": 12.0, "figure.figsize": [5.0, 3.0], "lines.linewidth": 4.0}
+    colours = matplotlib.cycler("color", ["#111111", "#222222", "#333333"])
+    with plt.rc_context(own | {"axes.prop_cycle": colours, "text.color": "red"}):
+        ax = plot_learning(SAMPLES, SAMPLES)
+        (traces,) = plot_plateau({"end": {"plateau": np.ones((9, 1)), "z": np.ones((9, 1))}})[0]
+    assert tuple(ax.figure.get_size_inches()) == (5.0, 3.0)
+    assert traces.figure.get_size_inches()[0] == 5.0
+    assert ax.xaxis.label.get_size() == ax.get_xticklabels()[0].get_size() == 12
+    assert (ax.lines[0].get_color(), ax.lines[0].get_linewidth()) == ("#111111", 4.0)
+    assert [line.get_color() for line in signals_of(traces)] == ["red", "#111111"]
+    assert not ax.spines["top"].get_visible()  # which the user has not touched
+    ours = plot_learning(SAMPLES, SAMPLES)
+    assert ours.figure.get_size_inches()[0] == pytest.approx(8.5 / 2.54, abs=1e-3)
+    assert ours.xaxis.label.get_size() == 7
+
+
+def test_our_style_can_be_loaded_by_its_name():
+    with plt.style.context("biorrr.analysis.figures.paper"):
+        assert plt.rcParams["font.size"] == 7
+        axes = plot_plateau({"a": {"plateau": np.ones((9, 1))}, "b": {"plateau": np.ones((9, 1))}})
+    assert axes[0, 0].figure.get_size_inches()[0] == pytest.approx(17.5 / 2.54)
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf"])
+def test_text_stays_text_in_a_file(tmp_path, kind):
+    ax = plot_learning(SAMPLES, SAMPLES)
+    plt.savefig(tmp_path / f"figure.{kind}")  # as a user does, outside of our style
+    written = (tmp_path / f"figure.{kind}").read_bytes()
+    assert (f">{ax.get_xlabel()}<".encode() if kind == "svg" else b"/Type42") in written or (
+        b"/FontFile2" in written
+    )
+
+
 def test_axes_of_ones_own_get_our_style_and_leave_none_behind():
     before = dict(plt.rcParams)
     _, axes = plt.subplots(1, 2)
@@ -281,6 +350,7 @@ def test_axes_of_ones_own_get_our_style_and_leave_none_behind():
     assert dict(plt.rcParams) == before
     assert not axes[1].spines["top"].get_visible()
     own = plot_learning(SAMPLES, SAMPLES)
+    assert axes[1].get_legend().get_texts()[0].get_text().startswith("circuit")
     assert axes[1].lines[0].get_color() == own.lines[0].get_color()
     assert axes[1].xaxis.label.get_size() == own.xaxis.label.get_size()
 
@@ -317,23 +387,26 @@ def test_raster_puts_each_spike_at_its_time_and_cell_above_the_traces(rng):
         raster.get_yticks(), [1, 4]
     )  # the middle one of each neuron's cells
     assert raster.get_ylim() == (5.5, -0.5)  # from the top, half a cell around
-    assert [line.get_ydata()[0] for line in raster.lines if line.get_color() == "0.5"] == [
+    borders = [line for line in raster.lines if line.get_linestyle() == "-"]
+    assert [one.get_ydata()[0] for one in borders if one.get_ydata()[0] == one.get_ydata()[-1]] == [
         2.5
     ]  # between A and B
-    assert raster.get_ylabel() == "spikes"
+    assert raster.get_ylabel() == "spikes of"
     ratios = raster.get_gridspec().get_height_ratios()
     assert ratios[0] == pytest.approx(0.35 + 2 * 0.5)  # inches: half of one for each neuron
-    assert raster.get_title(loc="left") == "each faint line: a new sample comes on"
+    note = raster.figure.legends[0].get_title().get_text()
+    assert note == "Each faint line: a new sample comes on."
     assert len(panels) == 2
     assert panels[-1].get_xlabel() == "time (ms)"
     for panel in (raster, *panels):
-        assert [line.get_xdata()[0] for line in panel.lines if line.get_color() == "0.9"] == [0, 4]
+        upright = [line for line in panel.lines if np.ptp(line.get_ydata()) == 1]
+        onsets = [line.get_xdata()[0] for line in upright if np.ptp(line.get_xdata()) == 0]
+        assert onsets == [0, 4]
 
 
 def test_raster_without_spikes_has_a_panel_for_each_neuron(rng):
     axes = plot_raster(np.arange(5), {"plateau": rng.standard_normal((5, 3))}, onsets=[0])
-    assert [panel.get_ylabel() for panel in axes] == ["neuron 1", "neuron 2", "neuron 3"]
-    assert axes[0].get_title(loc="left") == "each faint line: a new sample comes on"
+    assert [panel.get_ylabel() for panel in axes] == ["neuron 0", "neuron 1", "neuron 2"]
 
 
 def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
@@ -361,8 +434,9 @@ def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
         np.testing.assert_allclose(panel.lines[0].get_xydata(), expected)
         band = panel.collections[0].get_paths()[0].vertices[:, 1]
         assert (band.min(), band.max()) == pytest.approx((values.min(), values.max()))
-    assert [text.get_text() for text in error.get_legend().get_texts()] == ["25%"]
-    conditions = ["as it is", "without\ninhibition", "with that of\nother samples"]
+    words = [text.get_text() for text in scatter.figure.legends[0].get_texts()]
+    assert "25 %: up to here they count as equal" in words
+    conditions = ["as it is", "none", "of other\nsamples"]
     assert [tick.get_text() for tick in nulls.get_xticklabels()] == conditions
     after = [
         results["recorded_plateau_relative_error"].isel(stage=-1),
@@ -373,9 +447,16 @@ def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
         np.testing.assert_array_equal(
             line.get_xydata(), [[place, value] for value in values.values.ravel()]
         )
-    titles = ["after learning", "through learning", "through learning", "plateau, after learning"]
-    assert [panel.get_title(loc="left") for panel in (scatter, correlation, error, nulls)] == titles
-    labels = ["correlation with theory", "relative r.m.s. error", "relative r.m.s. error"]
+    last = results.isel(stage=-1)
+    wrong = last["recorded_plateau"] - last["expected_plateau"]
+    off = float(np.sqrt((wrong**2).sum() / (last["expected_plateau"] ** 2).sum()))
+    titles = [
+        f"after learning: deviation {100 * off:.0f} %",
+        "through learning",
+        "through learning",
+    ]
+    assert [panel.get_title(loc="left") for panel in (scatter, correlation, error)] == titles
+    labels = ["correlation with theory", "relative r.m.s. deviation", "relative r.m.s. deviation"]
     assert [panel.get_ylabel() for panel in (correlation, error, nulls)] == labels
 
 
@@ -405,20 +486,22 @@ def test_family_puts_each_number_at_its_s(rng):
         lines = {line.get_label(): line.get_ydata() for line in panel.lines}
         np.testing.assert_array_equal(lines["plateau"], plateau[:60, 0])
         np.testing.assert_array_equal(lines["back-propagated error"], wrong[:60, 0])
+    worst = float(results["plateau_relative_error"].max())
     below = {
         "eigenvalues": eigenvalues,
-        "excess": excess,
-        "error of plateaus": error,
-        "distal rule": rule,
+        f"excess,\nat most {100 * float(results['excess'].max()):.0f} %": excess,
+        f"error of plateaus,\nat most {100 * worst:.0f} %": error,
+        "coefficients of the\ndistal rule": rule,
     }
     for title, panel in below.items():
-        assert (panel.get_title(loc="left"), panel.get_xlabel()) == (title, "s")
+        assert panel.get_title(loc="left") == title
+        assert panel.get_xlabel() == "$s$ (0: RRMSE, 1: CCA)"
     for panel, name in ((excess, "excess"), (error, "plateau_relative_error")):
         seen = np.transpose([line.get_ydata() for line in panel.lines])
         np.testing.assert_array_equal(seen, results[name].values.reshape(3, -1))
     lines = {line.get_label(): line.get_ydata() for line in rule.lines}
-    np.testing.assert_array_equal(lines["own current"], results["own_current"])
-    np.testing.assert_array_equal(lines["decay"], results["decay"])
+    np.testing.assert_array_equal(lines["own current $a$"], results["own_current"])
+    np.testing.assert_array_equal(lines["decay of $V_y$"], results["decay"])
 
 
 def test_sensitivity_writes_each_excess_in_percent_where_its_rates_are():
@@ -436,7 +519,7 @@ def test_sensitivity_writes_each_excess_in_percent_where_its_rates_are():
     )
     first, second, bar = plot_sensitivity(results).axes
     texts = {text.get_position(): text.get_text() for text in first.texts}  # at (N, eta0)
-    assert texts == {(0, 0): "1", (1, 0): "50", (0, 1): "diverged", (1, 1): "0.2"}
+    assert texts == {(0, 0): "1", (1, 0): "50", (0, 1): "–", (1, 1): "0.2"}
     assert [tick.get_text() for tick in first.get_xticklabels()] == ["10", "2,000"]
     assert [[tick.get_text() for tick in one.get_yticklabels()] for one in (first, second)] == [
         ["0.1", "0.2"],

@@ -70,10 +70,8 @@ EXPERIMENTS = {
         f"compare {SMALL} --set k=[2] --set steps=400 --set objective=cca --set setting=offline"
         " --seeds 2"
     ),
-    "images": Experiment(
-        "images --set data=['mnist'] --set steps=300 --seeds 1 --engine cpp", real_data=True
-    ),
-    "sensitivity": Experiment("sensitivity --set k=[1] --set steps=2000 --seeds 1", real_data=True),
+    "images": Experiment("paper --only images --seeds 1", real_data=True),
+    "sensitivity": Experiment("paper --only sensitivity --seeds 1", real_data=True),
     # The chapters that need no data files.
     "paper": Experiment(
         "paper --set quick=true --seeds 1 --engine cpp",

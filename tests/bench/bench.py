@@ -111,7 +111,8 @@ def measure_race(race: Race, seconds: float = SECONDS, repeats: int = REPEATS) -
     cells = {"circuit": f"{1e6 * np.median(found['circuit']):.3g}"}
     for name in race.others:
         if name in found:
-            cells[COLUMNS[name]] = f"{np.median(found[name] / found['circuit']):.2g}"
+            times = np.median(found[name] / found["circuit"])
+            cells[COLUMNS[name]] = f"{float(f'{times:.2g}'):g}"
     return cells
 
 

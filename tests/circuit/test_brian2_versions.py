@@ -30,7 +30,7 @@ def another_brian2(monkeypatch):
 
 
 def test_outside_the_tested_range_auto_warns_and_uses_numpy(another_brian2, data, monkeypatch):
-    monkeypatch.setattr(choice, "_WORTH_COMPILING", 50)
+    monkeypatch.setattr(choice, "_COMPILING", 50)
     with pytest.warns(
         UserWarning, match=r"Brian2 2\.12\.0 has not been tested with engine 'cpp' \(2\.9, 2\.10"
     ):

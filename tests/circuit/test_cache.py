@@ -127,9 +127,7 @@ def test_files_may_vanish_while_they_are_counted(folder, monkeypatch):
 
 
 def key(m=6, n=4, **settings):
-    return cache.key_of(
-        cpp_kernel._description(Microcircuit(**{"k": 2, **settings}).blueprint(m, n))
-    )
+    return cpp_kernel.key_of(Microcircuit(**{"k": 2, **settings}).blueprint(m, n).code)
 
 
 def test_what_does_not_shape_the_code_shares_a_build():

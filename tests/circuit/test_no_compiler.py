@@ -20,7 +20,7 @@ def no_compiler(tmp_path, monkeypatch):
 
 
 def test_auto_falls_back_and_says_so_once(no_compiler, data, monkeypatch):
-    monkeypatch.setattr(choice, "_WORTH_COMPILING", 50)
+    monkeypatch.setattr(choice, "_COMPILING", 50)
     X, Y = data[0][:100], data[1][:100]
     with pytest.warns(
         UserWarning, match="no C\\+\\+ compiler found, so this runs on Brian2's numpy target"

@@ -114,7 +114,7 @@ def test_time_is_in_milliseconds_where_samples_are_held(data):
 
 
 def test_symmetry_is_drawn_with_its_prediction(run):
-    predicted, measured = run.plot_symmetry().lines
+    measured, predicted = run.plot_symmetry()[0].lines
     np.testing.assert_allclose(measured.get_ydata(), predicted.get_ydata(), rtol=1e-9)
 
 
@@ -125,11 +125,17 @@ def test_what_was_not_recorded_cannot_be_drawn(data):
         match=r"plateau: was not recorded in this run; run again with record=\('plateau'",
     ):
         run.plot_plateau()
-    unequal = Microcircuit(
-        1, rates=Rates(Rate(0.01), Rate(0.01), Rate(0.02), Rate(0.01)), engine="numpy"
+
+
+def test_symmetry_is_drawn_without_prediction_where_rates_differ(data):
+    unequal = Rates(Rate(0.01), Rate(0.01), Rate(0.02), Rate(0.01))
+    run = Microcircuit(1, rates=unequal, engine="numpy").run(*data)
+    distance, strength = run.plot_symmetry(*data)
+    (measured,) = distance.lines
+    np.testing.assert_array_equal(measured.get_ydata(), run.r_minus_qt_relative)
+    np.testing.assert_allclose(
+        strength.lines[1].get_ydata(), np.square(run.data["Q"].values).sum(axis=(1, 2))
     )
-    with pytest.raises(ValueError, match="rates: those of Q and R must be equal"):
-        unequal.run(*data).plot_symmetry()
 
 
 @pytest.mark.slow

@@ -2,13 +2,14 @@
 next.
 """
 
-import re
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from biorrr.analysis import Yardstick
 from biorrr.circuit import Circuit, Hierarchy, Microcircuit, Run
 from biorrr.circuit.compile.matrices import Orientation
 from biorrr.circuit.engines import choice, compiler
@@ -51,15 +52,39 @@ def oja(**settings):
     return Circuit([SensoryInput(), cell], [rule], engine="numpy", **settings)
 
 
-@pytest.mark.skipif(compiler.find_compiler() is None, reason="needs a C++ compiler")
-def test_auto_decides_from_the_work_of_each_run(views, monkeypatch):
-    monkeypatch.setattr(choice, "_WORTH_COMPILING", 100)
-    circuit = Microcircuit(2, rates=RATES)
-    engines = [
-        circuit.run(*views, epochs=epochs, progress=False).data.attrs["engine"]
-        for epochs in (1, 3, 1)
+@pytest.fixture
+def nothing_compiled(monkeypatch, tmp_path):
+    """An empty cache, and no run yet."""
+    if compiler.find_compiler() is None:
+        pytest.skip("needs a C++ compiler")
+    monkeypatch.setenv("BIORRR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(choice, "_spent", Counter())
+
+
+def engines_of(views, *epochs, **options):
+    return [
+        Microcircuit(2, rates=RATES)
+        .run(*views, epochs=n, progress=False, **options)
+        .data.attrs["engine"]
+        for n in epochs
     ]
-    assert engines == ["numpy", "cpp", "numpy"]
+
+
+def test_auto_compiles_when_it_pays_and_takes_what_is_compiled(views, nothing_compiled):
+    assert engines_of(views, 1, 40, 1) == ["numpy", "cpp", "cpp"]
+
+
+def test_auto_compiles_for_many_short_runs(views, nothing_compiled):
+    assert engines_of(views, 1, 1, 1, 1) == ["numpy", "numpy", "cpp", "cpp"]
+
+
+def test_auto_goes_on_with_the_engine_of_a_checkpoint(views, nothing_compiled, tmp_path):
+    """Compiled circuits round otherwise, so a run ends on the engine that it began with."""
+    kept = {"checkpoint": tmp_path / "short.npz"}
+    assert engines_of(views, 1, **kept) == ["numpy"]
+    Microcircuit(2, rates=RATES).build(5, 3)
+    assert engines_of(views, 1) == ["cpp"]
+    assert engines_of(views, 1, **kept) == ["numpy"]
 
 
 def test_a_circuit_describes_itself_and_not_its_last_run(views):
@@ -231,27 +256,42 @@ def test_plateaus_of_chosen_samples_and_neurons(views):
         for axis in run.plot_plateau().ravel()
         if (title := axis.get_title(loc="left") + axis.get_title())
     ]
-    assert titles
-    assert all(re.fullmatch(r"samples 1\d\d to 1\d\d", title) for title in titles)
+    assert titles == ["start", "end"]
     with pytest.raises(ValueError, match="samples: none of 0 to 49 was recorded"):
         run.plot_plateau(samples=(0, 50))
 
 
 def test_symmetry_without_traces_and_without_a_sample_zero(views):
     run = Microcircuit(2, rates=RATES, engine="numpy").run(*views, record=(), progress=False)
-    ax = run.plot_symmetry()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "predicted, $\\prod(1-\\eta_q)$",
+    distance, _ = run.plot_symmetry()
+    assert [text.get_text() for text in distance.get_legend().get_texts()] == [
         "measured",
+        "predicted, no free parameter",
     ]
-    assert min(line.get_xdata().min() for line in ax.lines) == 1
-    alone = (
+    measured, predicted = distance.lines
+    np.testing.assert_allclose(measured.get_ydata(), predicted.get_ydata(), rtol=1e-9)
+    assert measured.get_xdata().tolist() == run.data["seen"].values.tolist()
+    exact = Yardstick(*views).eigenvalues[:2]
+    lines = run.plot_symmetry(*views)[1].lines
+    assert [line.get_ydata()[0] for line in lines[-3:-1]] == pytest.approx(exact)
+    alone, _ = (
         Microcircuit(2, engine="numpy")
         .run(*views, record=(), snapshots=[40], progress=False)
         .plot_symmetry()
     )
     assert [text.get_text() for text in alone.get_legend().get_texts()] == ["measured"]
-    assert alone.lines[0].get_xdata().tolist() == [40, 60]
+    assert alone.lines[0].get_xdata().tolist() == [0, 40, 60]
+
+
+def test_relative_distance_of_r_from_q_stays_where_both_merely_fade(views):
+    run = Microcircuit(2, rates=RATES, engine="numpy").run(*views, progress=False)
+    Q = run.data["Q"].values
+    expected = run.r_minus_qt / np.sqrt((Q**2).sum(axis=(1, 2)))
+    np.testing.assert_allclose(run.r_minus_qt_relative, expected)
+    run.data["Q"], run.data["R"] = 1e-9 * run.data["Q"], 1e-9 * run.data["R"]
+    np.testing.assert_allclose(run.r_minus_qt_relative, expected)
+    run.data["Q"] = 0 * run.data["Q"]
+    assert np.isnan(run.r_minus_qt_relative).all()
 
 
 def test_a_run_is_not_overwritten_unless_told(views, tmp_path):

@@ -126,10 +126,9 @@ NEEDS_DATA = pytest.mark.skipif(
 )
 SMALL = {name: QUICK for name in experiment_names()} | {
     "communication": ("--ranks", 1, "--folds", 2),
-    "images": ("--data", "mnist", "--steps", 10),
 }
-# One simulates no circuit, one is made of the rest, and one compares circuits of its own.
-del SMALL["sensitivity"], SMALL["paper"], SMALL["theories"]
+# One is made of the rest, and one compares circuits of its own.
+del SMALL["paper"], SMALL["theories"]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +136,7 @@ del SMALL["sensitivity"], SMALL["paper"], SMALL["theories"]
     [
         pytest.param(
             name,
-            marks=(NEEDS_DATA if "--data" not in SMALL[name] or name == "images" else ()),
+            marks=(NEEDS_DATA if "--data" not in SMALL[name] else ()),
         )
         for name in SMALL
     ],

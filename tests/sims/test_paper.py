@@ -1,6 +1,7 @@
 """``biorrr paper``: all chapters in one folder, and the page that is made of what they found."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.paper import CHAPTERS, PaperSettings, apical_drive, chapters_of
 from biorrr.sims.experiments.paper.page import markdown, record, sentences
 from biorrr.sims.lab import Claim, Findings
+from biorrr.sims.lab.folder.inventory import Inventory
 
 DOCS = Path(__file__).parents[2] / "docs"
 DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
@@ -94,6 +96,52 @@ def test_it_is_reported_and_a_cut_run_goes_on(folder, tmp_path, monkeypatch):
     untimed = [one for one in first["sentences"] if "runtime" not in one["quote"]]
     assert len(untimed) == 8
     assert all(one in again["sentences"] for one in untimed)
+
+
+def test_chapters_are_chosen_and_a_cut_run_keeps_to_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("biorrr.sims.experiments.paper.CHAPTERS", SHORT)
+    run, options = tmp_path / "run", ("--only", "compare", "--seeds", 1, "--engine", "numpy")
+    assert biorrr("paper", *options, "--out", run) == 0
+    assert "without --only" in capsys.readouterr().out
+    (run / "summary.json").unlink()
+    assert biorrr("resume", run) == 0
+    record = json.loads((run / "paper.json").read_text())
+    assert [*record["run"]] == ["compare", "processor time"]
+    assert "without --only" in record["rest"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--only", "image"), "did you mean 'images'?"),
+        (
+            ("--quick", "--only", "images"),
+            "only: must be among algebra, symmetry with --quick (got images)",
+        ),
+    ],
+)
+def test_chapters_that_cannot_be_chosen_are_refused(options, said, tmp_path, capsys):
+    assert biorrr("paper", *options, "--out", tmp_path / "run") == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("BIORRR_DATA"), reason="needs the real data files")
+def test_pictures_and_learning_rates_are_chapters(tmp_path, monkeypatch):
+    small = {
+        "images": ("images", {"data": ("mnist",), "steps": 200}),
+        "sensitivity": ("sensitivity", {"k": (1,), "steps": 200}),
+    }
+    monkeypatch.setattr("biorrr.sims.experiments.paper.CHAPTERS", small)
+    run = tmp_path / "run"
+    assert biorrr("paper", "--only", "images", "--only", "sensitivity", "--out", run) == 0
+    figures = Inventory.read(json.loads((run / "inventory.json").read_text())).of_kind("figure")
+    assert [one.file for one in figures] == ["images.png", "sensitivity.png"]
+    assert all(one.caption for one in figures)
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary["images_mnist_bio_excess"] > 0
+    assert summary["sensitivity_bio_rrmse_k1_median_excess"] > 0
 
 
 def test_a_chapter_without_its_data_is_left_out(tmp_path, monkeypatch, capsys):

@@ -165,20 +165,6 @@ EXPERIMENTS = [
         marks=(SLOW, V1V2),
     ),
     pytest.param(
-        "images",
-        ("--data", "mnist", "--seeds", 2, "--steps", 2_000),
-        5,
-        id="images",
-        marks=(SLOW, V1V2),
-    ),
-    pytest.param(
-        "sensitivity",
-        ("-k", 2, "--seeds", 2, "--steps", 5_000),
-        3,
-        id="sensitivity",
-        marks=(SLOW, V1V2),
-    ),
-    pytest.param(
         "hierarchy",
         ("--areas", 2, "--areas", 2, "--samples", 20_000, "--seeds", 2),
         2,
@@ -211,7 +197,7 @@ def test_every_experiment_survives_kill_9(
     """Finished parts come back from disk, the one that was cut goes on, the rest begin; nothing is
     left behind.
     """
-    if command not in ("communication", "images", "sensitivity"):
+    if command != "communication":
         options = ("--data", own_data, *options)
     options = (*options, "--engine", "cpp", "--checkpoint", 0.02)
     straight, folder = tmp_path / "straight", tmp_path / "killed"

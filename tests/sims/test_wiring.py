@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 from matplotlib.patches import Polygon
 
-from biorrr.analysis.figures.panels.wiring import MOST_CELLS, PATHWAYS
+from biorrr.analysis.figures.panels.wiring import MOST_CELLS
+from biorrr.analysis.figures.style import colour, styled
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
 
+PATHWAYS = {
+    name: styled(colour)(quantity)
+    for name, quantity in {"Vx": "proximal", "Vy": "distal", "Q": "Q", "R": "R"}.items()
+}
 SMALL = [
     "--data",
     '{name="synthetic", samples=60, m=6, n=5, latents=2}',
@@ -54,10 +59,10 @@ def test_every_synapse_is_in_the_graph(wired):
     assert cells.number_of_nodes() == 6 + 5 + 2 + 2
     assert cells.number_of_edges() == run.Vx.size + run.Vy.size + run.Q.size + run.R.size
     for source, target, weight in (
-        ("sensory 3", "pyramidal 2", run.Vx[2, 1]),
-        ("instructive 5", "pyramidal 1", run.Vy[4, 0]),
-        ("interneurons 2", "pyramidal 1", run.Q[0, 1]),
-        ("pyramidal 2", "interneurons 1", run.R[0, 1]),
+        ("sensory 2", "pyramidal 1", run.Vx[2, 1]),
+        ("instructive 4", "pyramidal 0", run.Vy[4, 0]),
+        ("interneurons 1", "pyramidal 0", run.Q[0, 1]),
+        ("pyramidal 1", "interneurons 0", run.R[0, 1]),
     ):
         assert cells.edges[source, target]["weight"] == pytest.approx(weight, rel=1e-12)
     populations = nx.read_graphml(wired / "wiring.graphml")
@@ -88,8 +93,8 @@ def test_several_seeds_are_drawn_apart(tmp_path):
     }
     first, second = (nx.read_graphml(tmp_path / f"synapses-{seed}.graphml") for seed in (4, 5))
     assert (
-        first.edges["sensory 1", "pyramidal 1"]["weight"]
-        != second.edges["sensory 1", "pyramidal 1"]["weight"]
+        first.edges["sensory 0", "pyramidal 0"]["weight"]
+        != second.edges["sensory 0", "pyramidal 0"]["weight"]
     )
 
 
@@ -164,9 +169,7 @@ def test_every_cell_is_in_the_picture(k):
         assert all(left <= x <= right for x in line.get_xdata())
         assert all(low <= y <= high for y in line.get_ydata())
     numbers = [text.get_text() for text in ax.texts if text.get_text().isdigit()]
-    assert sorted(map(int, numbers)) == sorted(
-        2 * [*range(1, k + 1)]
-    )  # pyramidal cells and interneurons
+    assert sorted(map(int, numbers)) == sorted(2 * [*range(k)])  # pyramidal cells and interneurons
     plt.close(ax.figure)
 
 
@@ -180,6 +183,6 @@ def test_of_more_cells_than_can_be_told_apart_the_strongest_are_drawn():
         "pyramidal": np.square(run.R).sum(axis=0),
         "interneurons": np.square(run.Q).sum(axis=0),
     }
-    shown = [strength.argsort()[::-1][:MOST_CELLS] + 1 for strength in strengths.values()]
+    shown = [strength.argsort()[::-1][:MOST_CELLS] for strength in strengths.values()]
     assert sorted(int(text) for text in said if text.isdigit()) == sorted(np.concatenate(shown))
     plt.close(ax.figure)

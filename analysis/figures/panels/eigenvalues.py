@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biorrr.analysis.figures.style import COLOURS, Axes, axes_of, styled
+from biorrr.analysis.figures.style import Axes, axes_of, colour, percent, styled
 
 
 @styled
@@ -23,17 +23,13 @@ def plot_eigenvalues(
     exact = np.asarray(eigenvalues_M, dtype=float)
     found = np.asarray([] if eigenvalues_QQ is None else eigenvalues_QQ, dtype=float)
     index = np.arange(1, len(exact) + 1)
-    ax.bar(
-        index,
-        exact,
-        color="0.88",
-        edgecolor=COLOURS["theory"],
-        linewidth=0.8,
-        label="exact solution, $M$",
-    )
+    grey = {"color": "none", "edgecolor": colour("theory"), "linewidth": 0.8}
+    ax.bar(index, exact, label="exact solution, $M$", **grey)
     if len(found):
-        look = {"color": COLOURS["Q"], "markersize": 4.5, "zorder": 4, "clip_on": False}
+        look = {"color": colour("Q"), "markersize": 4.5, "zorder": 4, "clip_on": False}
         ax.plot(index[: len(found)], found, "D", label="circuit, $QQ'$", **look)
+        furthest = np.abs(found / exact[: len(found)] - 1).max()
+        ax.set_title(f"largest relative deviation of $QQ'$: {percent(furthest)}")
     ax.set(
         xlabel="component", ylabel="eigenvalue", ylim=(0, 1.3 * max(*exact, *found) or 1.0)
     )  # room for a legend

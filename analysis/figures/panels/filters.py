@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biorrr.analysis.figures.style import COLOURS, THEORY, axes_of, styled
+from biorrr.analysis.figures.style import (
+    COLUMN,
+    PAGE,
+    THEORY,
+    axes_of,
+    colour,
+    legend_below,
+    styled,
+)
 
 
 @styled
@@ -34,7 +42,7 @@ def plot_filters(
     pixels
         Shape of a filter as a picture, (height, width), or (3, height, width) for colour.
     numbers, of
-        Numbers of the filters, 1, 2, ... unless given, and how many there are in all.
+        Numbers of the filters, 0, 1, ... unless given, and how many there are in all.
     ax : (1, k) or (2, k)
         Axes; a row for the learned and, as pictures, one for the exact filters.
     """
@@ -44,12 +52,16 @@ def plot_filters(
     k = rows["learned"].shape[1]
     names = [
         f"filter {number}" + (f" of {of}" if of and of > k else "")
-        for number in numbers or range(1, k + 1)
+        for number in (range(k) if numbers is None else numbers)
     ]
+    if exact is not None:
+        names = [f"{name}\nr = {r:.3f}" for name, r in zip(names, _overlaps(**rows), strict=True)]
     if pixels is None:
         return _plot_curves(rows, names, ax)
     what = "one row for learned filters and, where given, one for exact ones, one column per filter"
-    axes = axes_of(ax, len(rows), k, what, figsize=(1.45 * k + 0.5, 1.5 * len(rows) + 0.25))
+    width = COLUMN if k < 4 else PAGE
+    side = min((width - 0.4) / k, 1.5)
+    axes = axes_of(ax, len(rows), k, what, width=width, height=side * len(rows) + 0.9)
     for neuron, name in enumerate(names):
         limit = max(np.abs(filters[:, neuron]).max() for filters in rows.values()) or 1.0
         for panel, (kind, filters) in zip(axes[:, neuron], rows.items(), strict=True):
@@ -67,11 +79,16 @@ def plot_filters(
             bar = panel.figure.colorbar(
                 image, ax=list(axes[:, neuron]), orientation="horizontal", shrink=0.8, aspect=14
             )
-            bar.ax.tick_params(labelsize=6)
             bar.locator = _symmetric(limit)
             bar.update_ticks()
-            bar.set_label("weight $V_x$", fontsize=7)
+            bar.set_label("weight $V_x$")
     return axes
+
+
+def _overlaps(learned: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """Return the correlation r of each learned filter with the exact one, about zero; (k,)."""
+    both = np.linalg.norm(learned, axis=0) * np.linalg.norm(exact, axis=0)
+    return (learned * exact).sum(axis=0) / np.where(both > 0, both, 1.0)
 
 
 def _symmetric(limit: float) -> Any:
@@ -86,11 +103,9 @@ def _symmetric(limit: float) -> Any:
 def _plot_curves(
     rows: dict[str, np.ndarray], names: list[str], ax: np.ndarray | None
 ) -> np.ndarray:
-    size = 1.6 * len(names) + 0.6, 2.1
-    axes = axes_of(
-        ax, 1, len(names), "one column per filter", figsize=size, sharex=True, sharey=True
-    )
-    looks = {"learned": {"color": COLOURS["proximal"], "zorder": 3}, "exact": THEORY}
+    size = {"width": COLUMN if len(names) < 3 else PAGE, "height": 2.1}
+    axes = axes_of(ax, 1, len(names), "one column per filter", **size, sharex=True, sharey=True)
+    looks = {"learned": {"color": colour("proximal"), "zorder": 3}, "exact": THEORY}
     for neuron, panel in enumerate(axes[0]):
         for name, filters in rows.items():
             panel.plot(
@@ -99,5 +114,5 @@ def _plot_curves(
         panel.set(title=names[neuron], xlabel="input")
         panel.xaxis.get_major_locator().set_params(integer=True)
     axes[0, 0].set_ylabel("weight $V_x$")
-    axes[0, 0].legend()
+    legend_below(axes[0, 0])
     return axes

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.style import COLOURS, Axes, axes_of, draw_scale_bar, styled
+from biorrr.analysis.figures.style import (
+    BEHIND,
+    COLUMN,
+    GUIDE,
+    PAGE,
+    Axes,
+    axes_of,
+    colour,
+    draw_scale_bar,
+    legend_below,
+    percent,
+    styled,
+)
 
-TRACES = {  # name -> label, colour
-    "plateau": ("plateau", COLOURS["plateau"]),
-    "a": ("distal current $a$", COLOURS["distal"]),
-    "inhibition": ("inhibition $Qn$", COLOURS["Q"]),
-    "z": ("output $z$", COLOURS["proximal"]),
-}
-_BEHIND: dict[str, Any] = {
-    "color": COLOURS["theory"],
-    "alpha": 0.55,
-    "linewidth": 2.6,
-    "solid_joinstyle": "round",
+TRACES = {  # name -> label, quantity whose colour it has
+    "plateau": ("plateau", "plateau"),
+    "a": ("distal\ncurrent $a$", "distal"),
+    "inhibition": ("inhibition\n$Qn$", "Q"),
+    "z": ("output $z$", "proximal"),
 }
 _LANE = 2.1  # height of a lane, in units of the largest value that it has room for
 _LARGEST = 3.0  # how much larger than at the end a signal may be before it is cut off
-_LANES_HIGH = 0.42  # inches
+_LANES_HIGH = 0.36  # inches
+DEVIATION = (
+    "Deviation: r.m.s. difference between plateau and theory, relative to the r.m.s. of theory"
+)
 
 
 @styled
@@ -36,7 +45,8 @@ def plot_plateau(
     unit: str = "sample",
     onsets: Mapping[str, ArrayLike] | None = None,
     neurons: Sequence[str] | None = None,
-    notes: Mapping[str, Sequence[str]] | None = None,
+    deviations: Mapping[str, ArrayLike] | None = None,
+    note: str = "",
     ax: NDArray | None = None,
 ) -> NDArray:
     """Draw the traces of each neuron, one above the other, with one column per stage of learning.
@@ -44,7 +54,8 @@ def plot_plateau(
     All stages share the scales of a neuron: one for the three signals of the distal dendrite, since
     plateau = a - inhibition, and one for the output. Bars on the right show both. What is more than
     about three times as large as nearly all of the last stage would flatten the rest: it is cut off
-    where its lane ends, and a small triangle marks the place.
+    where its lane ends, and a small triangle marks the place. Where theory is known, the deviation
+    of each plateau from it stands above its panel.
 
     Parameters
     ----------
@@ -62,9 +73,12 @@ def plot_plateau(
     onsets
         By title: when samples come on, in the units of ``at``, each marked by a faint line.
     neurons
-        Their names; "neuron 1", "neuron 2", ... unless given.
-    notes
-        By title: a few words for each neuron, to stand above its panel.
+        Their names; "neuron 0", "neuron 1", ... unless given.
+    deviations
+        By title: relative r.m.s. deviation of each plateau from theory, (k,); that of the traces
+        that are drawn unless given.
+    note
+        Further words below the figure.
     ax : (k, number of stages)
         Axes, one row for each neuron; new ones unless given.
 
@@ -76,77 +90,100 @@ def plot_plateau(
         title: {name: np.asarray(traces[name]) for name in TRACES if name in traces}
         for title, traces in stages.items()
     }
-    names = list(next(iter(recorded.values())))
-    k, levels = recorded[next(iter(recorded))]["plateau"].shape[1], len(names)
-    size = (7.2, 0.75 + (0.15 + _LANES_HIGH * levels) * k)
-    axes = axes_of(
-        ax,
-        k,
-        len(recorded),
-        "one row for each neuron, one column for each stage",
-        figsize=size,
-        sharex="col",
-    )
-    cut = False
+    first = next(iter(recorded.values()))
+    if at is None:
+        at = {title: np.arange(len(traces["plateau"])) for title, traces in recorded.items()}
+    if deviations is None:
+        deviations = _deviations(recorded, theory or {})
+    axes = _panels(ax, first["plateau"].shape[1], len(recorded), len(first))
     for neuron, row in enumerate(axes):
-        signals = {
-            title: {name: traces[name][:, neuron] for name in names}
-            for title, traces in recorded.items()
-        }
+        signals = {title: _one(traces, neuron) for title, traces in recorded.items()}
         scales = _scales(list(signals.values()))
         for panel, (title, traces) in zip(row, signals.items(), strict=True):
-            steps = np.arange(len(traces["plateau"])) if at is None else np.asarray(at[title])
-            for onset in () if onsets is None else np.asarray(onsets[title]):
-                panel.axvline(onset, color="0.9", linewidth=0.6, zorder=0)
-            for level, name in enumerate(names):
-                panel.axhline(-level, color="0.85", linewidth=0.6, zorder=0)
-                lane = _LANE * scales[name]
-                if theory and name in theory.get(title, {}):
-                    expected = np.asarray(theory[title][name])[:, neuron]
-                    _draw(
-                        panel,
-                        steps,
-                        np.clip(expected / lane, -0.5, 0.5) - level,
-                        unit,
-                        level,
-                        **_BEHIND,
-                    )
-                heights = traces[name] / lane
-                _draw(
-                    panel,
-                    steps,
-                    np.clip(heights, -0.5, 0.5) - level,
-                    unit,
-                    level,
-                    color=TRACES[name][1],
-                    linewidth=1,
-                )
-                cut |= _mark_cuts(panel, steps, heights, level, TRACES[name][1])
-            panel.set(ylim=(0.4 - levels, 0.6), yticks=-np.arange(levels), yticklabels=[])
-            panel.tick_params(left=False)
-            panel.spines["left"].set_visible(False)
-            panel.locator_params(axis="x", nbins=3, integer=unit.startswith("sample"))
-            panel.ticklabel_format(axis="x", style="plain", useOffset=False)
-            if notes:
-                panel.text(
-                    0, 1.0, notes[title][neuron], fontsize=7, va="bottom", transform=panel.transAxes
-                )
-            if neuron == 0:
-                panel.set_title(title, pad=14 if notes else None)
-            if neuron == k - 1:
-                together = (
-                    len(steps) < 2 or not unit.startswith("sample") or (np.diff(steps) == 1).all()
-                )
-                panel.set_xlabel(
-                    unit if together else f"{unit} (one in {np.median(np.diff(steps)):g})"
-                )
-        _name_lanes(row[0], names, neurons[neuron] if neurons else f"neuron {neuron + 1}")
-        distal = [name for name in names if name != "z"]
-        draw_scale_bar(row[-1], len(distal) // 2, scales[distal[0]], _LANE)
-        if "z" in names:
-            draw_scale_bar(row[-1], levels - 1, scales["z"], _LANE)
-    _explain(axes[-1, -1], bool(theory), cut)
+            panel.set_title("\n".join([title] * (neuron == 0) + _words(deviations, title, neuron)))
+            _mark_onsets(panel, onsets[title] if onsets else ())
+            expected = _one(theory.get(title, {}), neuron) if theory else {}
+            _draw_lanes(panel, np.asarray(at[title]), traces, expected, scales, unit)
+        _name_lanes(row[0], list(first), neurons[neuron] if neurons else f"neuron {neuron}")
+        _draw_scales(row[-1], list(first), scales)
+    for panel, title in zip(axes[-1], recorded, strict=True):
+        _label_time(panel, np.asarray(at[title]), unit)
+    if ax is None:
+        explain_traces(axes, " ".join(filter(None, [note, f"{DEVIATION}." if deviations else ""])))
     return axes
+
+
+def explain_traces(axes: NDArray, note: str = "") -> None:
+    """Say below the figure what grey lines, triangles and bars are."""
+    legend_below(axes, note)
+
+
+def _panels(ax: Any, neurons: int, stages: int, lanes: int) -> NDArray:
+    """Return axes, (neurons, stages), with room for that many lanes each."""
+    return axes_of(
+        ax,
+        neurons,
+        stages,
+        "one row for each neuron, one column for each stage",
+        width=PAGE if stages > 1 else COLUMN,
+        height=1.1 + (0.2 + _LANES_HIGH * lanes) * neurons,
+        sharex="col",
+    )
+
+
+def _one(traces: Mapping[str, ArrayLike], neuron: int) -> dict[str, NDArray]:
+    """Return the traces of one neuron, each (T,), by name."""
+    return {name: np.asarray(trace)[:, neuron] for name, trace in traces.items()}
+
+
+def _deviations(
+    recorded: Mapping[str, Mapping[str, NDArray]], theory: Mapping[str, Mapping[str, ArrayLike]]
+) -> dict[str, NDArray]:
+    """Return the relative r.m.s. deviation of each plateau from theory, (k,), by title."""
+    found = {}
+    for title, expected in theory.items():
+        if "plateau" in expected:
+            right = np.asarray(expected["plateau"])
+            wrong = recorded[title]["plateau"] - right
+            with np.errstate(invalid="ignore", divide="ignore"):  # of theory that says nothing
+                found[title] = np.sqrt((wrong**2).mean(axis=0) / (right**2).mean(axis=0))
+    return found
+
+
+def _words(deviations: Mapping[str, ArrayLike], title: str, neuron: int) -> list[str]:
+    """Return the line above a panel that says how near its plateau is to theory."""
+    if title not in deviations:
+        return []
+    return [f"deviation {percent(np.asarray(deviations[title])[neuron])}"]
+
+
+def _mark_onsets(panel: Axes, onsets: ArrayLike) -> None:
+    """Draw a faint line wherever a sample comes on."""
+    for onset in np.asarray(onsets):
+        panel.axvline(onset, label="a new sample", **GUIDE)
+
+
+def _draw_lanes(
+    panel: Axes,
+    steps: NDArray,
+    traces: Mapping[str, NDArray],
+    expected: Mapping[str, NDArray],
+    scales: Mapping[str, float],
+    unit: str,
+) -> None:
+    """Draw the traces of one neuron at one stage, each in a lane of its own, theory behind them."""
+    for level, (name, trace) in enumerate(traces.items()):
+        panel.axhline(-level, **GUIDE)
+        lane, tint = _LANE * scales[name], colour(TRACES[name][1])
+        if name in expected:
+            heights = np.clip(expected[name] / lane, -0.5, 0.5) - level
+            _draw(panel, steps, heights, unit, level, label="theory", **BEHIND)
+        heights = np.clip(trace / lane, -0.5, 0.5) - level
+        _draw(panel, steps, heights, unit, level, color=tint, linewidth=1)
+        _mark_cuts(panel, steps, trace / lane, level, tint)
+    panel.set(ylim=(0.4 - len(traces), 0.6), yticks=-np.arange(len(traces)), yticklabels=[])
+    panel.tick_params(left=False)
+    panel.spines["left"].set_visible(False)
 
 
 def _draw(
@@ -157,30 +194,19 @@ def _draw(
     elif (
         len(steps) > 1 and (np.diff(steps) > 1).any()
     ):  # nothing is known of the samples in between
-        look.pop("solid_joinstyle", None)
         panel.vlines(steps, -level, heights, **look)
     else:
         panel.plot(steps, heights, drawstyle="steps-mid", **look)
 
 
-def _mark_cuts(panel: Axes, steps: NDArray, heights: NDArray, level: int, colour: str) -> bool:
-    """Put a triangle where a trace leaves its lane; returns whether there is one."""
-    cut = False
+def _mark_cuts(panel: Axes, steps: NDArray, heights: NDArray, level: int, tint: str) -> None:
+    """Put a triangle where a trace leaves its lane."""
     for sign, marker in ((1, "^"), (-1, "v")):
         beyond = np.flatnonzero(sign * heights > 0.5)
         if len(beyond):
-            cut = True
+            look = {"color": tint, "markersize": 3, "clip_on": False, "linestyle": "none"}
             places = np.full(len(beyond), 0.5 * sign - level)
-            panel.plot(
-                steps[beyond],
-                places,
-                marker,
-                color=colour,
-                markersize=3,
-                clip_on=False,
-                linestyle="none",
-            )
-    return cut
+            panel.plot(steps[beyond], places, marker, label="cut off", **look)
 
 
 def _scales(stages: list[dict[str, NDArray]]) -> dict[str, float]:
@@ -188,14 +214,19 @@ def _scales(stages: list[dict[str, NDArray]]) -> dict[str, float]:
     dendrite.
     """
 
-    def needed(names: list[str]) -> float:
+    def needed(names: Iterable[str]) -> float:
         usual = [max(_usual_peak(traces[name]) for name in names) for traces in stages]
         return min(max(usual), _LARGEST * usual[-1]) or max(usual) or 1.0
 
-    distal = [name for name in stages[0] if name != "z"]
+    distal = _distal(stages[0])
     return dict.fromkeys(distal, needed(distal)) | (
         {"z": needed(["z"])} if "z" in stages[0] else {}
     )
+
+
+def _distal(names: Iterable[str]) -> list[str]:
+    """Return the names of the signals of the distal dendrite."""
+    return [name for name in names if name != "z"]
 
 
 def _usual_peak(signal: NDArray) -> float:
@@ -210,28 +241,29 @@ def _usual_peak(signal: NDArray) -> float:
 def _name_lanes(panel: Axes, names: list[str], neuron: str) -> None:
     panel.set_yticklabels([TRACES[name][0] for name in names])
     for tick, name in zip(panel.get_yticklabels(), names, strict=True):
-        tick.set_color(TRACES[name][1])
+        tick.set_color(colour(TRACES[name][1]))
     panel.set_ylabel(neuron)
 
 
-def _explain(panel: Axes, theory: bool, cut: bool) -> None:
-    """Say below the last column what grey lines and triangles are."""
-    from matplotlib.transforms import ScaledTranslation
+def _draw_scales(panel: Axes, names: list[str], scales: Mapping[str, float]) -> None:
+    """Draw the bars on the right: one for the distal dendrite, one for the output."""
+    distal = _distal(names)
+    draw_scale_bar(panel, len(distal) // 2, scales[distal[0]], _LANE)
+    if "z" in names:
+        draw_scale_bar(panel, len(names) - 1, scales["z"], _LANE)
 
-    if theory:
-        panel.plot([], [], label="theory", **_BEHIND)
-    if cut:
-        panel.plot([], [], "^", color="0.3", markersize=3, linestyle="none", label="cut off")
-    if theory or cut:
-        below = panel.transAxes + ScaledTranslation(
-            0, -30 / 72, panel.figure.dpi_scale_trans
-        )  # the axis has its label
-        panel.legend(
-            loc="upper right",
-            bbox_to_anchor=(1.0, 0.0),
-            bbox_transform=below,
-            borderpad=0,
-            ncols=2,
-            handlelength=1.2,
-            columnspacing=1,
-        )
+
+def _label_time(panel: Axes, steps: NDArray, unit: str) -> None:
+    """Label the horizontal axis; large numbers of samples are counted from the first."""
+    panel.locator_params(axis="x", nbins=3, integer=unit.startswith("sample"))
+    apart = np.diff(steps)
+    if not unit.startswith("sample"):
+        panel.set_xlabel(unit)
+    elif (apart > 1).any():
+        panel.set_xlabel(f"{unit}\n(one in {np.median(apart):g})")
+    elif steps[0] < 1000:
+        panel.set_xlabel(unit)
+    else:
+        start, half = int(steps[0]), max(len(steps) // 2, 1)
+        panel.set_xticks([start, start + half, start + 2 * half], ["0", half, 2 * half])
+        panel.set_xlabel(f"{unit} after\n{start:,}")

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.panels.plateau import plot_plateau
-from biorrr.analysis.figures.style import COLOURS, axes_of, styled
+from biorrr.analysis.figures.panels.plateau import explain_traces, plot_plateau
+from biorrr.analysis.figures.style import GUIDE, PAGE, axes_of, colour, styled
 
 
 @styled
@@ -53,16 +53,17 @@ def plot_raster(
     """
     recorded = {name: np.asarray(trace) for name, trace in traces.items()}
     count = recorded["plateau"].shape[1]
-    names = [*neurons] if neurons else [f"neuron {number + 1}" for number in range(count)]
-    lanes = 0.15 + 0.42 * len(recorded)
+    names = [*neurons] if neurons else [f"neuron {number}" for number in range(count)]
+    lanes = 0.15 + 0.36 * len(recorded)
     heights = [*([0.35 + 0.5 * count] if spikes is not None else []), *[lanes] * count]
     what = (
         "the raster first, then one for each neuron"
         if spikes is not None
         else "one for each neuron"
     )
-    layout = {"figsize": (6.8, 0.9 + sum(heights)), "height_ratios": heights, "sharex": True}
-    axes = axes_of(ax, len(heights), 1, what, **layout)[:, 0]
+    layout = {"height_ratios": heights, "sharex": True}
+    size = {"width": PAGE, "height": 0.8 + sum(heights)}
+    axes = axes_of(ax, len(heights), 1, what, **size, **layout)[:, 0]
     panels = axes[-count:].reshape(count, 1)
     plot_plateau(
         {"": recorded}, at={"": time}, unit=unit, onsets={"": onsets}, neurons=names, ax=panels
@@ -71,17 +72,18 @@ def plot_raster(
         raster = axes[0]
         fired, cells, each = spikes
         for onset in np.asarray(onsets):
-            raster.axvline(onset, color="0.9", linewidth=0.6, zorder=0)
+            raster.axvline(onset, **GUIDE)
         raster.plot(
-            fired, cells, "|", color=COLOURS["proximal"], markersize=2.5, markeredgewidth=0.6
+            fired, cells, "|", color=colour("proximal"), markersize=2.5, markeredgewidth=0.6
         )
         raster.set(ylim=(each * count - 0.5, -0.5), yticks=each * (np.arange(count) + 0.5) - 0.5)
         raster.set_yticklabels([f"{name},\n{each} cells" for name in names])
         raster.tick_params(left=False)
         for border in range(1, count):
-            raster.axhline(each * border - 0.5, color="0.5", linewidth=0.6)
-        raster.set_ylabel("spikes")
+            raster.axhline(each * border - 0.5, color=colour("theory"), linewidth=0.6)
+        raster.set_ylabel("spikes of")
         raster.tick_params(labelbottom=False)
-    axes[0].set_title("each faint line: a new sample comes on", fontsize=8, color="0.35")
     axes[0].figure.align_ylabels(axes)
+    if ax is None:
+        explain_traces(panels, "Each faint line: a new sample comes on.")
     return axes

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.style import axes_of, styled
+from biorrr.analysis.figures.style import COLUMN, PAGE, axes_of, styled
 
 _ENDS = {  # what rows and columns of the paper's matrices are
     "Vx": ("sensory input", "pyramidal neuron"),
@@ -33,9 +33,8 @@ def plot_weights(weights: Mapping[str, ArrayLike], *, ax: NDArray | None = None)
     -------
     axes : (number of matrices,)
     """
-    axes = axes_of(
-        ax, 1, len(weights), "one for each matrix", figsize=(1.95 * len(weights) + 0.2, 2.7)
-    )[0]
+    size = {"width": COLUMN if len(weights) < 3 else PAGE, "height": 2.7}
+    axes = axes_of(ax, 1, len(weights), "one for each matrix", **size)[0]
     for panel, (name, matrix) in zip(axes, weights.items(), strict=True):
         matrix = np.asarray(matrix)
         limit = np.abs(matrix).max() or 1.0
@@ -46,7 +45,7 @@ def plot_weights(weights: Mapping[str, ArrayLike], *, ax: NDArray | None = None)
             vmax=limit,
             aspect="auto",
             interpolation="nearest",
-            extent=(0.5, matrix.shape[1] + 0.5, matrix.shape[0] + 0.5, 0.5),
+            extent=(-0.5, matrix.shape[1] - 0.5, matrix.shape[0] - 0.5, -0.5),
         )
         rows, columns = _ENDS.get(name, ("row", "column"))
         panel.set(
@@ -57,6 +56,6 @@ def plot_weights(weights: Mapping[str, ArrayLike], *, ax: NDArray | None = None)
         for axis in (panel.xaxis, panel.yaxis):
             axis.get_major_locator().set_params(integer=True, nbins=5, min_n_ticks=1)
         bar = panel.figure.colorbar(image, ax=panel, orientation="horizontal", aspect=14)
-        bar.ax.tick_params(labelsize=6)
+        bar.set_label("weight")
         bar.ax.locator_params(nbins=3)
     return axes

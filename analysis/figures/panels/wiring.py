@@ -13,16 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.analysis.figures.style import COLOURS, Axes, axes_of, styled
+from biorrr.analysis.figures.style import PAGE, Axes, axes_of, colour, legend_below, styled
 
 MOST_CELLS = 16  # of one kind that are drawn
-PATHWAYS = {
-    "Vx": COLOURS["proximal"],
-    "Vy": COLOURS["distal"],
-    "Q": COLOURS["Q"],
-    "R": COLOURS["R"],
-}
-OWN = COLOURS["own"]  # pathways that the paper's circuit does not have
+_PATHWAYS = {"Vx": "proximal", "Vy": "distal", "Q": "Q", "R": "R"}  # others are one's own
 _PAPER_CELLS = ("sensory", "instructive", "pyramidal", "interneurons")
 _AXON: dict[str, Any] = {"linewidth": 0.5, "zorder": 1, "solid_capstyle": "round"}
 _DENDRITE: dict[str, Any] = {
@@ -59,7 +53,7 @@ def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
     drawing = _Drawing(
         graph, {name: _strongest(graph, nodes) for name, nodes in members.items()}, own
     )
-    ax = axes_of(ax, figsize=drawing.size)
+    ax = axes_of(ax, width=PAGE, height=drawing.height)
     drawing.draw(ax, {name: len(members[name]) for name in members})
     return ax
 
@@ -93,10 +87,9 @@ class _Drawing:
         self.top = low + instructive - 1 + 0.8
 
     @property
-    def size(self) -> tuple[float, float]:
-        """Size of a figure in inches."""
-        row = min(0.19, 8.0 / (self.top + 3))
-        return min(2.6 + 0.19 * (self.right + 6), 9.5), 1.0 + row * (self.top + 3)
+    def height(self) -> float:
+        """Height of a figure in inches."""
+        return 1.0 + min(0.17, 7.5 / (self.top + 3)) * (self.top + 3)
 
     def draw(self, ax: Axes, sizes: Mapping[str, int]) -> None:
         """Draw all of it; ``sizes`` says how many cells of each kind there are."""
@@ -106,7 +99,7 @@ class _Drawing:
                 ax.plot(
                     [self.left, last],
                     [self.y[node]] * 2,
-                    color=PATHWAYS[matrix],
+                    color=_tint(matrix),
                     alpha=0.6,
                     **_AXON,
                 )
@@ -131,12 +124,12 @@ class _Drawing:
         ax.add_patch(
             Polygon(corners, facecolor="white", edgecolor="black", linewidth=1.1, zorder=4)
         )
-        ax.text(x, base + 0.55, label, ha="center", va="center", fontsize=6.5, zorder=5)
+        ax.text(x, base + 0.55, label, ha="center", va="center", zorder=5)
         beside, highest = x + self.axon, max(self.middle.values())
         ax.plot(
             [x, beside, beside],
             [self.soma, self.soma, highest],
-            color=PATHWAYS["R"],
+            color=_tint("R"),
             **_AXON | {"linewidth": 1},
         )
 
@@ -145,14 +138,14 @@ class _Drawing:
         their tufts.
         """
         height, x = self.middle[node], self.right + 0.6
-        colour = PATHWAYS["Q"] if node in self.members["interneurons"] else OWN
+        tint = _tint("Q" if node in self.members["interneurons"] else "own")
         ax.plot(
             [self.left + self.axon, x],
             [height - 0.45] * 2,
             color="black",
             **_AXON | {"linewidth": 1},
         )
-        ax.plot([self.left, x], [height + 0.45] * 2, color=colour, **_AXON | {"linewidth": 1})
+        ax.plot([self.left, x], [height + 0.45] * 2, color=tint, **_AXON | {"linewidth": 1})
         ax.plot(
             x,
             height,
@@ -168,7 +161,6 @@ class _Drawing:
             str(self.graph.nodes[node]["index"]),
             ha="center",
             va="center",
-            fontsize=6.5,
             zorder=7,
         )
 
@@ -178,7 +170,7 @@ class _Drawing:
         for source, target, synapse in cells.edges(data=True):
             share = abs(synapse["weight"]) / (strongest[_scale(synapse["matrix"])] or 1.0)
             look = {
-                "color": PATHWAYS.get(synapse["matrix"], OWN),
+                "color": _tint(synapse["matrix"]),
                 "markersize": max(_LARGEST * np.sqrt(share), _SMALLEST),
                 "linestyle": "none",
                 "zorder": 3,
@@ -208,7 +200,7 @@ class _Drawing:
         return None
 
     def _draw_detour(
-        self, ax: Axes, source: Any, target: Any, raises: bool, share: float, colour: str
+        self, ax: Axes, source: Any, target: Any, raises: bool, share: float, tint: str
     ) -> None:
         """Draw a bow between cells whose lines do not cross, such as two interneurons."""
         from matplotlib.patches import FancyArrowPatch
@@ -223,7 +215,7 @@ class _Drawing:
                 place(source),
                 place(target),
                 connectionstyle="arc3,rad=0.4",
-                color=colour,
+                color=tint,
                 shrinkA=7,
                 shrinkB=7,
                 arrowstyle=(
@@ -236,7 +228,7 @@ class _Drawing:
 
     def _name(self, ax: Axes, sizes: Mapping[str, int]) -> None:
         """Label cells and compartments, and explain colours, shapes and sizes below."""
-        beside: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8}
+        beside: dict[str, Any] = {"ha": "right", "va": "center"}
         number = {
             name: (
                 f",\n{len(shown)} strongest of {sizes[name]}"
@@ -257,16 +249,14 @@ class _Drawing:
             **beside,
         )
         cells = float(np.mean([*self.x.values()]))
-        ax.text(cells, self.top + 0.2, "apical dendrites", ha="center", va="bottom", fontsize=8)
-        ax.text(cells, -0.8, "basal dendrites", ha="center", va="top", fontsize=8)
+        ax.text(cells, self.top + 0.2, "apical dendrites", ha="center", va="bottom")
+        ax.text(cells, -0.8, "basal dendrites", ha="center", va="top")
         for name in ("interneurons", *self.own):
             heights = [self.middle[node] for node in self.members[name]]
             text = (
                 "interneurons\n$n$" if name == "interneurons" else name.replace(" ", "\n")
             ) + number[name]
-            ax.text(
-                self.right + 1.5, float(np.mean(heights)), text, ha="left", va="center", fontsize=8
-            )
+            ax.text(self.right + 1.5, float(np.mean(heights)), text, ha="left", va="center")
         _explain(ax, self.graph)
 
 
@@ -285,7 +275,7 @@ def _explain(ax: Axes, graph: Any) -> None:
             linestyle="none",
             markersize=_LARGEST,
             markeredgewidth=0,
-            color=PATHWAYS.get(matrix, OWN),
+            color=_tint(matrix),
             label=f"{symbol}, largest {strongest[_scale(matrix)]:.2g}",
         )
     ax.plot(
@@ -308,14 +298,12 @@ def _explain(ax: Axes, graph: Any) -> None:
         markeredgewidth=1.6,
         label="lowers its target",
     )
-    ax.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.0),
-        ncols=3,
-        handletextpad=0.3,
-        columnspacing=1.2,
-        fontsize=7.5,
-    )
+    legend_below(ax, "Each synapse is as large as it is strong; Q and R share a scale.", most=3)
+
+
+def _tint(matrix: str) -> str:
+    """Return the colour of a pathway."""
+    return colour(_PATHWAYS.get(matrix, "own"))
 
 
 def _scale(matrix: str) -> str:

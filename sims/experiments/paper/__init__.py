@@ -1,10 +1,10 @@
 """Check what the paper and its supplement say, sentence by sentence, on real data.
 
-Runs what the paper reports: its algebra, where its algorithms end, compare --all, images,
-sensitivity, symmetry, plateau, family, and apical drive in robustness. Fills the run folder with
-paper.md, a page with one table of sentences and an appendix with every case; paper.json, the same
-as data; and all figures. Of MediaMill at most 20,000 rows are used, as in the paper. A run that was
-cut short goes on with `biorrr resume`.
+Runs what the paper reports: its algebra, where its algorithms end, compare --all, pictures, the
+sensitivity to learning rates, symmetry, plateau, family, and apical drive in robustness; --only
+chooses chapters. Fills the run folder with paper.md, a page with one table of sentences and an
+appendix with every case; paper.json, the same as data; and all figures. Of MediaMill at most 20,000
+rows are used, as in the paper. A run that was cut short goes on with `biorrr resume`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from typing import Any
 
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.compare.claims import PAPER_ROWS
+from biorrr.sims.experiments.paper.images import images
 from biorrr.sims.experiments.paper.long_runs import convergence
 from biorrr.sims.experiments.paper.page import VERDICTS, markdown, record, sentences
+from biorrr.sims.experiments.paper.sensitivity import sensitivity
 from biorrr.sims.experiments.paper.theorems import algebra
 from biorrr.sims.lab import (
     PERCENT,
@@ -28,6 +30,7 @@ from biorrr.sims.lab import (
     Findings,
     Lab,
     Quantity,
+    SettingsError,
     experiment,
     option,
     seeds_option,
@@ -35,7 +38,8 @@ from biorrr.sims.lab import (
 from biorrr.sims.lab.claims import HOLDS
 from biorrr.sims.lazy import np
 
-OWN = {"algebra": algebra, "convergence": convergence}  # chapters that are no commands
+# Chapters that are no commands.
+OWN = {one.name: one for one in (algebra, convergence, images, sensitivity)}
 # Bounds, set after earlier runs of robustness had been seen.
 DRIVEN = 0.05  # excess of a circuit with apical drive
 # size of an all-or-none plateau over the r.m.s. drive, from which on plateaus count as sparse
@@ -50,14 +54,17 @@ CHAPTERS: dict[str, tuple[str, dict[str, Any]]] = {
     "family": ("family", {}),
     "compare": ("compare", {"all": True, "simulation": False, "rows": PAPER_ROWS, "seeds": 20}),
     "sensitivity": ("sensitivity", {"rows": PAPER_ROWS}),
-    "images": ("images", {"simulation": False, "seeds": 5}),
+    "images": ("images", {"seeds": 5}),
     "robustness": ("robustness", {"departures": ("all_or_none", "apical_events")}),
 }
 QUICK_CHAPTERS = ("algebra", "symmetry")
-REST = (
-    "All other sentences are about learning that has converged: `biorrr paper`, without --quick,"
-    " judges them."
-)
+REST = {
+    "quick": (
+        "All other sentences are about learning that has converged: `biorrr paper`, without"
+        " --quick, judges them."
+    ),
+    "only": "Other chapters were left out: `biorrr paper`, without --only, judges all sentences.",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +76,9 @@ class PaperSettings(ExperimentSettings):
         False,
         "only what needs no learning: algebra, locality, and equality of circuit and algorithm",
     )
+    only: tuple[str, ...] | None = option(
+        None, "run this chapter only; all by default", choices=tuple(CHAPTERS)
+    )
 
 
 @experiment(
@@ -79,10 +89,16 @@ class PaperSettings(ExperimentSettings):
     takes="6 min",
     paper="all of it",
     not_swept="it is made of other experiments: sweep those",
+    captions={**images.captions, **sensitivity.captions},
 )
 def paper(lab: Lab, settings: PaperSettings) -> Findings:
     """Run all experiments that the paper reports, and put its sentences on one page."""
     chapters = chapters_of(settings)
+    if not chapters:
+        raise SettingsError(
+            f"only: must be among {', '.join(QUICK_CHAPTERS)} with --quick (got"
+            f" {', '.join(settings.only or ())})"
+        )
     lab.declare(*(data for _, own in chapters.values() for data in own.every_data))
     found = {name: lab.chapter(name, chapter, own) for name, (chapter, own) in chapters.items()}
 
@@ -100,7 +116,7 @@ def paper(lab: Lab, settings: PaperSettings) -> Findings:
         "run": run | {"processor time": f"{seconds:.0f} s since the last start"},
         "sentences": [record(cases) for cases in judged],
         "not run": missing,
-        "rest": REST if settings.quick else "",
+        "rest": " ".join(text for name, text in REST.items() if getattr(settings, name)),
     }
     return Findings(
         title="The paper, sentence by sentence",
@@ -128,6 +144,8 @@ def chapters_of(settings: PaperSettings) -> dict[str, tuple[Experiment, Any]]:
     made: dict[str, tuple[Experiment, Any]] = {}
     for name, (command, own) in CHAPTERS.items():
         if settings.quick and name not in QUICK_CHAPTERS:
+            continue
+        if settings.only and name not in settings.only:
             continue
         chapter = OWN.get(command) or find_experiment(command)
         known: dict[str, Any] = {field.name: field.default for field in fields(chapter.settings)}

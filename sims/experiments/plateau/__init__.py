@@ -74,9 +74,9 @@ CAPTIONS = {
     "plateau": (
         "Plateau, distal current, inhibition and output of each neuron before, halfway through and"
         " after learning, on the same samples, with learning off and on shared scales; behind them"
-        " in grey what theory says. Above each panel stands the r.m.s. of the plateau and what it"
-        " is of the distal current's, which falls as inhibition learns to predict that current."
-        " Halfway is where inhibition is first within 50 % of theory."
+        " in grey what theory says. Above each panel stands how far the plateau deviates from"
+        " theory over all samples, as r.m.s. relative to that of theory. Halfway is where the"
+        " circuit's prediction has come half the way to its final form."
     ),
     "audit": (
         "Above: inhibition and plateau after learning against what theory expects, each dot one"
@@ -232,7 +232,7 @@ def join(found: dict[int, xr.Dataset], s: float) -> xr.Dataset:
         seed=[*found],
         s=s,
         stage=[f"{seen:,} samples" for seen in first["stage_samples"].values],
-        neuron=("pyramidal", [str(one + 1) for one in range(results.sizes["pyramidal"])]),
+        neuron=("pyramidal", [str(one) for one in range(results.sizes["pyramidal"])]),
         row=range(results.sizes["row"]),
     )
 
@@ -240,10 +240,11 @@ def join(found: dict[int, xr.Dataset], s: float) -> xr.Dataset:
 def draw(results: xr.Dataset, which: str) -> list[Figure]:
     """Return the figures of one s."""
     from biorrr.analysis.figures.agreement import plot_agreement
+    from biorrr.analysis.figures.runs import HALFWAY
 
     _, halfway, end = results["stage_samples"].values[0]
     few = results.isel(row=slice(SHOWN_SAMPLES), pyramidal=slice(SHOWN_NEURONS))
-    titles = "before learning", f"halfway: {halfway:,} samples", f"after {end:,} samples"
+    titles = "before", f"halfway\n{halfway:,}", f"after\n{end:,}"
     shown, theory = (
         {
             title: {name: few[f"{kind}_{name}"][stage].values for name in names}
@@ -251,19 +252,17 @@ def draw(results: xr.Dataset, which: str) -> list[Figure]:
         }
         for kind, names in (("recorded", TRACES), ("expected", ("plateau", "inhibition")))
     )
-    size = {
-        name: np.sqrt((results[f"recorded_{name}"].values ** 2).mean(axis=1))
-        for name in ("plateau", "a")
-    }
-    notes = {
-        title: [
-            f"r.m.s. {one:.2g} ({one / a if a else np.nan:.2f} of distal)"
-            for one, a in zip(*sizes, strict=True)
-        ]
-        for title, *sizes in zip(titles, size["plateau"], size["a"], strict=True)
-    }
+    errors = results["recorded_plateau_relative_error"][0].values
     plateaus = partial(
-        analysis.plot_plateau, shown, theory, unit="sample, learning off", notes=notes
+        analysis.plot_plateau,
+        shown,
+        theory,
+        unit="sample, learning off",
+        deviations=dict(zip(titles, errors, strict=True)),
+        note=(
+            f"Above: samples seen in learning. {HALFWAY}"
+            f" Deviations are of all {results.sizes['row']:,} samples."
+        ),
     )
     agreement = partial(plot_agreement, results, TOLERATED)
     return [Figure("plateau", plateaus, which), Figure("audit", agreement, which)]

@@ -85,6 +85,58 @@ def write(pynwb, file, path):
 
 
 @pytest.fixture(scope="session")
+def write_session(pynwb):
+    """A function that writes spikes and fluorescence of two areas, and trials in any order."""
+    from pynwb.ophys import ImageSegmentation, OpticalChannel, RoiResponseSeries
+
+    def written(path, order=None, areas=("V1", "V2")):
+        rng, file = np.random.default_rng(1), empty_file(pynwb, "session")
+        start, order = 0.7 * np.arange(60), np.arange(60) if order is None else order
+        for name in ("kind", "a+b"):
+            file.add_trial_column(name=name, description="Of the stimulus.")
+        for trial in order:
+            more = {"kind": float(trial % 4), "a+b": float(trial % 2)}
+            file.add_trial(start_time=start[trial], stop_time=start[trial] + 0.5, **more)
+        file.add_unit_column("location", "Area of the unit.")
+        for unit in range(6):
+            times = np.sort(rng.uniform(0, 42, 1000))
+            file.add_unit(spike_times=times, location=areas[unit // 3])
+        module = file.create_processing_module("ophys", "Fluorescence.")
+        segmentation = ImageSegmentation()
+        module.add(segmentation)
+        channel = OpticalChannel(name="green", description="Green.", emission_lambda=500.0)
+        plane = file.create_imaging_plane(
+            name="plane",
+            description="Made up.",
+            device=file.create_device(name="microscope", description="Made up."),
+            location="V1",
+            indicator="GCaMP6f",
+            optical_channel=channel,
+            excitation_lambda=920.0,
+        )
+        for name in ("soma", "dendrite"):
+            table = segmentation.create_plane_segmentation(
+                name=f"{name}s", description="Cells.", imaging_plane=plane
+            )
+            table.add_column(name="area", description="Area of the cell.")
+            for cell in range(3):
+                table.add_roi(pixel_mask=[(cell, cell, 1.0)], area=name)
+            series = RoiResponseSeries(
+                name=name,
+                description="Fluorescence.",
+                data=rng.standard_normal((420, 3)),
+                rois=table.create_roi_table_region(region=[0, 1, 2], description="All cells."),
+                unit="a.u.",
+                starting_time=0.0,
+                rate=10.0,
+            )
+            module.add(series)
+        return write(pynwb, file, path)
+
+    return written
+
+
+@pytest.fixture(scope="session")
 def allen(pynwb, tmp_path_factory):
     """Units with peak_channel_id, electrodes with a location, presentations of two stimuli, and
     quality.

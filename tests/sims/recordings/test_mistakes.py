@@ -165,8 +165,11 @@ def not_nwb(file):
             ),
         ),
         (nan_spikes, "unit 0: spike times must be finite (got 1 that are not); export them again"),
-        (version_1, "must be NWB 2 (got 1.0.6); convert it"),
-        (not_nwb, "must be an NWB file (got HDF5 with "),
+        (version_1, "NWB version 1.0.6 not supported"),
+        (
+            not_nwb,
+            "not a readable NWB file of version 2",
+        ),
     ],
 )
 def test_files_that_lack_something(ibl, tmp_path, change, sentence):

@@ -65,22 +65,32 @@ def test_areas_by_layer_and_by_another_column(ibl):
     assert "VISp is VISp1, VISp2/3, VISp5, VISp6a together" in data.notes
 
 
-def test_localization_beside_the_electrodes(ibl, tmp_path):
+def test_localization_beside_the_electrodes(ibl, pynwb, tmp_path):
     """As in IBL's later files: regions are in a table of their own, which points at electrodes."""
-    path = tmp_path / "localized.nwb"
-    path.write_bytes(ibl.path.read_bytes())
-    with h5py.File(path, "a") as file:
+    from hdmf.common import DynamicTable, DynamicTableRegion, VectorData
+
+    path, hidden = tmp_path / "localized.nwb", tmp_path / "hidden.nwb"
+    hidden.write_bytes(ibl.path.read_bytes())
+    with h5py.File(hidden, "a") as file:
         electrodes = file["general/extracellular_ephys/electrodes"]
-        beryl = electrodes["beryl_location"][:]
+        beryl = [one.decode() for one in electrodes["beryl_location"][:]]
         del electrodes["beryl_location"]
-        electrodes.attrs["colnames"] = [
-            name for name in electrodes.attrs["colnames"] if name != "beryl_location"
-        ]
-        table = file.create_group("general/localization/ElectrodesIBLBregma")
-        order = np.random.default_rng(0).permutation(len(beryl))
-        table["localized_entity"], table["id"] = order, np.arange(len(order))
-        table["beryl_location"] = [beryl[i] for i in order]
-        table.attrs["colnames"] = ["localized_entity", "beryl_location"]
+        names = electrodes.attrs["colnames"]
+        electrodes.attrs["colnames"] = [name for name in names if name != "beryl_location"]
+    order = np.random.default_rng(0).permutation(len(beryl))
+    with pynwb.NWBHDF5IO(hidden, "r") as read, pynwb.NWBHDF5IO(path, "w") as written:
+        file = read.read()
+        entity = DynamicTableRegion(
+            name="localized_entity", data=order, description="Of it.", table=file.electrodes
+        )
+        places = VectorData(
+            name="beryl_location", description="Region.", data=[beryl[i] for i in order]
+        )
+        table = DynamicTable(
+            name="ElectrodesIBLBregma", description="Places.", columns=[entity, places]
+        )
+        file.create_processing_module(name="localization", description="Places.").add(table)
+        written.export(read, file)
     assert Recording.from_nwb(path).areas.tolist() == Recording.from_nwb(ibl.path).areas.tolist()
 
 

@@ -2,7 +2,6 @@
 
 import json
 
-import h5py
 import numpy as np
 import pytest
 
@@ -11,35 +10,22 @@ from biorrr.sims.data import Pair
 
 
 @pytest.fixture
-def session(tmp_path):
-    """Spikes of two areas with trials; a function that writes the trials in any order."""
+def session(tmp_path, write_session):
+    """A function that writes a session of two areas, with trials in any order."""
+    return lambda order, **areas: write_session(
+        tmp_path / f"session-{order[0]}.nwb", order, **areas
+    )
 
-    def write(order, areas=("V1", "V2")):
-        rng = np.random.default_rng(1)
-        path = tmp_path / "session.nwb"
-        with h5py.File(path, "w") as file:
-            file.attrs["nwb_version"] = "2.6.0"
-            trials, units = file.create_group("intervals/trials"), file.create_group("units")
-            start = 0.7 * np.arange(60)
-            trials["id"], trials["start_time"], trials["stop_time"] = (
-                np.arange(60),
-                start[order],
-                start[order] + 0.5,
-            )
-            trials["kind"] = (np.arange(60) % 4)[order]
-            trials.attrs["colnames"] = ["start_time", "stop_time", "kind"]
-            units["id"], units["location"] = (
-                np.arange(6),
-                [area.encode() for area in np.repeat(areas, 3)],
-            )
-            units["spike_times"], units["spike_times_index"] = (
-                rng.uniform(0, 42, 6000),
-                1000 * np.arange(1, 7),
-            )
-            units.attrs["colnames"] = ["spike_times", "location"]
-        return path
 
-    return write
+def test_the_order_of_trials_in_the_file_does_not_matter_to_spikes(session):
+    options = {"source": "V1", "target": "V2", "window": (0, 0.5), "condition": "kind"}
+    straight = Pair(str(session(np.arange(60))), **options).load()
+    order = np.random.default_rng(0).permutation(60)
+    shuffled = Pair(str(session(order)), **options).load()
+    np.testing.assert_array_equal(shuffled.X.reshape(60, 5, 3), straight.X.reshape(60, 5, 3)[order])
+    np.testing.assert_array_equal(
+        shuffled.strata.reshape(60, 5), straight.strata.reshape(60, 5)[order]
+    )
 
 
 def test_an_event_that_is_not_there_is_refused(session, capsys):
@@ -97,9 +83,6 @@ def test_what_was_used_is_printed_and_in_the_summary(session, tmp_path, capsys):
 
 def test_a_column_with_a_plus_in_its_name(session):
     path = session(np.arange(60))
-    with h5py.File(path, "a") as file:
-        file["intervals/trials/a+b"] = np.arange(60) % 2
-        file["intervals/trials"].attrs["colnames"] = ["start_time", "stop_time", "kind", "a+b"]
     options = {"source": "V1", "target": "V2", "window": (0, 0.5)}
     assert len(np.unique(Pair(str(path), condition="a+b", **options).load().strata)) == 10
     assert len(np.unique(Pair(str(path), condition="kind", **options).load().strata)) == 20

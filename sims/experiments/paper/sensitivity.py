@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.errors import InputError
 from biorrr.sims.data import Data, MediaMill
 from biorrr.sims.experiments.compare import first_rows, plain_name
 from biorrr.sims.lab import (
@@ -25,7 +24,6 @@ from biorrr.sims.lab import (
     Job,
     Lab,
     Quantity,
-    SettingsError,
     check_rank,
     experiment,
     option,
@@ -50,13 +48,12 @@ N = tuple(
 )  # samples; the printed ones are 200 to 7000
 ROWS = 5  # values of eta0 that two decades hold
 BIO, ANN = "Bio-RRMSE", "ANN"
-QUICK_STEPS = 10_000
 PLACE = 'supplement E, "Numerical experiment details", RRMSE'
 
 
 @dataclass(frozen=True, kw_only=True)
 class SensitivitySettings(ExperimentSettings):
-    """Settings of ``biorrr sensitivity``."""
+    """Settings of the chapter on learning rates."""
 
     data: Data = option("mediamill", "mediamill, for which the paper prints rates", metavar="NAME")
     rows: int | None = option(
@@ -66,7 +63,6 @@ class SensitivitySettings(ExperimentSettings):
     seeds: int = seeds_option(3)
     steps: int = option(100_000, "samples presented", at_least=1)
     ridge: float = option(0.1, "added to Cxx and Cyy on the diagonal", at_least=0)
-    quick: bool = option(False, f"{QUICK_STEPS} samples and one seed: a first look")
 
 
 @dataclass(frozen=True)
@@ -107,9 +103,7 @@ CAPTIONS = {
     shows="how much the choice of learning rates matters, over two decades of eta0 and of N",
     takes="2 min",
     paper='supplement E, "Numerical experiment details"',
-    measure=lambda settings: f"{plain_name(BIO, settings.k[0])}_median_excess",
     captions=CAPTIONS,
-    small={"k": (1,), "steps": 200, "seeds": 1},
 )
 def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
     """Run Bio-RRMSE and backprop at every pair of eta0 and N, and measure how much the choice
@@ -117,9 +111,6 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
     """
     from biorrr.analysis.figures.races import plot_sensitivity
 
-    check_printed(settings)
-    if settings.quick:
-        settings = lab.set(steps=min(settings.steps, QUICK_STEPS), seeds=1)
     data = first_rows(lab.load(settings.data), settings.rows)
     check_rank(max(settings.k), data)
     heat = Heat(
@@ -178,15 +169,6 @@ def decades(grid: np.ndarray) -> np.ndarray:
     """
     near = np.nan_to_num(np.median(grid, axis=2), nan=np.inf) < NEAR
     return np.maximum(near.sum(axis=0) - 1, 0) / 2
-
-
-def check_printed(settings: SensitivitySettings) -> None:
-    """Refuse data and ranks for which the paper prints no rates."""
-    for k in settings.k:
-        try:
-            models.Rates.paper(settings.data.name, 0, k)
-        except InputError as error:
-            raise SettingsError(str(error)) from None
 
 
 def run_row(job: Job, row: Row, heat: Heat, track: Track) -> dict[str, np.ndarray]:

@@ -30,7 +30,7 @@ from biorrr.sims.lazy import analysis, data_sets, models
 from biorrr.sims.races.curves import Curves, as_dataset, join
 from biorrr.sims.races.heats import Heat, tracks_of
 from biorrr.sims.races.judgements import comparable
-from biorrr.sims.races.laps import CIRCUIT, Lap, race
+from biorrr.sims.races.laps import Lap, race
 
 RANKS = {
     "mnist": 1,
@@ -39,7 +39,6 @@ RANKS = {
     "cifar100": 8,
 }  # the paper's, one for each data set
 BIO, BACKPROP = "Bio-RRMSE", "backprop"
-QUICK_STEPS = 3_000
 # The paper says "comparable" and prints no number: excesses differ by at most 5 % of the optimum,
 # either way.
 COMPARABLE = 0.05
@@ -48,7 +47,7 @@ PLACE = 'supplement F, "More numerical experiments"; Fig. 7, Table 1'
 
 @dataclass(frozen=True, kw_only=True)
 class ImagesSettings(ExperimentSettings):
-    """Settings of ``biorrr images``."""
+    """Settings of the chapter on pictures."""
 
     data: tuple[Pictures, ...] = option(
         tuple(RANKS), "which of mnist, fashion-mnist, cifar10, cifar100", metavar="NAME"
@@ -56,46 +55,31 @@ class ImagesSettings(ExperimentSettings):
     seeds: int = seeds_option(5)
     steps: int = option(100_000, "samples presented", at_least=1)
     ridge: float = option(0.1, "added to Cxx", at_least=0)
-    simulation: bool = option(True, "also simulate the circuit itself")
-    quick: bool = option(
-        False, f"{QUICK_STEPS} samples and two seeds: a first look, without verdicts"
-    )
     s = 0.0  # RRMSE
 
 
 CAPTIONS = {
     "images": (
         "Excess over the optimum, in percent, against the number of samples seen, one panel for"
-        " each set of pictures: the simulated circuit, the paper's algorithm and a two-layer"
-        " network trained by back-propagation, each as the mean over seeds in a band of one"
-        " standard deviation. All should fall, and the circuit about as fast as back-propagation."
+        " each set of pictures: the paper's algorithm and a two-layer network trained by"
+        " back-propagation, each as the mean over seeds in a band of one standard deviation. Both"
+        " should fall about as fast."
     )
 }
-SHORT = {CIRCUIT: "circuit", BIO: "bio", BACKPROP: "backprop"}  # names of learners in the summary
+SHORT = {BIO: "bio", BACKPROP: "backprop"}  # names of learners in the summary
 HEAT = Heat("rrmse", "online")
-
-
-def measure(settings: ImagesSettings) -> str:
-    """Return the name of the excess of the circuit, or of the algorithm without a circuit, on the
-    first data set.
-    """
-    return f"{settings.data[0].name}_{'circuit' if settings.simulation else 'bio'}_excess"
 
 
 @experiment(
     shows="Bio-RRMSE beside back-propagation on MNIST, Fashion-MNIST, CIFAR-10 and CIFAR-100",
     takes="2 min",
     paper="supplement F, Fig. 7 and Table 1",
-    measure=measure,
     captions=CAPTIONS,
-    small={"data": ("mnist",), "steps": 200, "seeds": 2, "simulation": False},
 )
 def images(lab: Lab, settings: ImagesSettings) -> Findings:
     """Race Bio-RRMSE and backprop on each set of pictures, and check the paper's claim for each."""
     from biorrr.analysis.figures.races import plot_pictures_race
 
-    if settings.quick:
-        settings = lab.set(steps=min(settings.steps, QUICK_STEPS), seeds=min(settings.seeds, 2))
     for pictures in settings.data:
         lab.load(
             pictures
@@ -134,12 +118,9 @@ def line_up(data: data_sets.Dataset, settings: ImagesSettings) -> list[Lap]:
         models.Rates.paper(data.name, 0, rank, "online", whose) for whose in ("biorrr", "ann")
     )
     runners: dict[str, tuple[Any, dict[str, Any], models.Rates]] = {
-        CIRCUIT: (None, {}, bio),
         BIO: (analysis.OnlineBioRRR, {}, bio),
         BACKPROP: (analysis.TwoLayerANN, {"online": True}, ann),
     }
-    if not settings.simulation:
-        del runners[CIRCUIT]
     return [
         Lap(HEAT, learner, algorithm, rank, seed, settings.steps, rates, tuple(options.items()))
         for learner, (algorithm, options, rates) in runners.items()

@@ -1,0 +1,10 @@
+from .circuit import Circuit as Circuit
+from .hierarchy import Hierarchy as Hierarchy
+from .microcircuit import Microcircuit as Microcircuit
+from .regressor import MicrocircuitRegressor as MicrocircuitRegressor
+from .results.run import Run as Run
+from .simulation.checkpoint import Checkpoint as Checkpoint
+from .simulation.checkpoint import CheckpointError as CheckpointError
+from .simulation.failures import Diverged as Diverged
+from .simulation.failures import Unsettled as Unsettled
+from .stimulus.signals import TimeSeries as TimeSeries

@@ -1,0 +1,1 @@
+from .sweeps.run import sweep as sweep
