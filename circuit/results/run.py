@@ -23,8 +23,8 @@ from biorrr.models import AreaWeights, equilibrium
 if TYPE_CHECKING:
     import xarray as xr
 
+    from biorrr.circuit.base import CircuitBase
     from biorrr.circuit.compile.blueprint import Blueprint
-    from biorrr.circuit.runnable import RunnableCircuit
 
 
 class Run(RunFigures, Tabled):
@@ -44,7 +44,7 @@ class Run(RunFigures, Tabled):
     def __init__(
         self,
         data: xr.Dataset | LabelledArrays,
-        circuit: RunnableCircuit | None = None,
+        circuit: CircuitBase | None = None,
         blueprint: Blueprint | None = None,
     ) -> None:
         self._results, self.circuit, self._blueprint = data, circuit, blueprint
@@ -86,7 +86,7 @@ class Run(RunFigures, Tabled):
     def network(self):
         """The Brian2 Network that was run (engine numpy); see :attr:`Microcircuit.network`."""
         networks = (
-            [] if self.circuit is None else self.circuit._engines.networks({self.blueprint.code})
+            [] if self.circuit is None else self.circuit.engines.networks({self.blueprint.code})
         )
         if not networks:
             raise RunError("network: this run had none in this process; run with engine='numpy'")

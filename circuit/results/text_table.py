@@ -35,6 +35,5 @@ def regression(s: float) -> str:
 
 def ridge_in_words(ridge: tuple[float, float]) -> str:
     """Return the ridge on Cxx and Cyy in words."""
-    on_x, on_y = ridge
-    said = [f"{on_x:g} on Cxx, by replay"] * (on_x > 0) + [f"{on_y:g} on Cyy"] * (on_y > 0)
-    return "; ".join(said) or "none"
+    said = zip(ridge, ("on Cxx, by replay", "on Cyy"), strict=True)
+    return "; ".join(f"{size:g} {where}" for size, where in said if size) or "none"

@@ -67,24 +67,19 @@ def lesioned(job: Job, events: Sequence[Event], sample: int) -> Job:
     return replace(job, state=state, feeds=feeds, presentation=presentation)
 
 
-def rows_presented(job: Job, events: Sequence[Event], samples: np.ndarray) -> np.ndarray:
-    """Return the row of the data, of those of its time, that each of ``samples`` was; ascending.
-
-    Parameters
-    ----------
-    job, events
-        The whole run as it began, and what happened in it.
-    samples
-        Counted from the first that the circuit saw.
+def rows_presented(job: Job, samples: np.ndarray) -> np.ndarray:
+    """Return the row of the data, of those of its time, that each of ``samples`` was, ascending;
+    counted from the first that the circuit saw.
     """
-    cuts = [event.at for event in events if isinstance(event, SwapData)]
-    breaks = np.flatnonzero(np.diff(samples) > 1) + 1
-    stretches = np.split(samples, np.union1d(breaks, np.searchsorted(samples, cuts)))
-    rows = [np.empty(0, np.int64)]
-    for stretch in stretches:
-        if len(stretch):
-            first, last = int(stretch[0]), int(stretch[-1])
-            rows.append(lesioned(job, events, first).presentation.rows(first, last + 1))
+    swaps = [event for event in job.events if isinstance(event, SwapData)]
+    presentation, rows = job.presentation, [np.empty(0, np.int64)]
+    parts = np.split(samples, np.searchsorted(samples, [swap.at for swap in swaps]))
+    for swap, part in zip([None, *swaps], parts, strict=True):
+        if swap is not None:
+            presentation = replace(presentation, n_samples=len(swap.X))
+        for stretch in np.split(part, np.flatnonzero(np.diff(part) > 1) + 1):
+            if len(stretch):
+                rows.append(presentation.rows(int(stretch[0]), int(stretch[-1]) + 1))
     return np.concatenate(rows)
 
 

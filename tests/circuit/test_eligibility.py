@@ -218,7 +218,9 @@ def test_a_time_does_not_mean_samples(data):
             Microcircuit(2, departures=[trace], **settings)
     leaky = Leaky(hold=20, dt=5)
     timed, plain = (
-        Microcircuit(2, engine="numpy", departures=[departure, leaky]).run(X, Y, progress=False)
+        Microcircuit(2, engine="numpy", departures=[departure, leaky]).run(
+            X, Y, order="sequential", progress=False
+        )
         for departure in (trace, Eligibility(tau_x=30))
     )
     np.testing.assert_array_equal(timed.Vx, plain.Vx)

@@ -101,8 +101,9 @@ class Depressing(Departure):
             "plasticity",
             "resource += refill * (1 - resource) - use * resource * clip(abs(x_pre), 0, 1)",
         )
-        weakened = replace(proximal, current=f"resource * ({proximal.current})")
-        return parts.having(weakened.adding(*own, tire))
+        return parts.having(
+            replace(proximal, current=f"resource * ({proximal.current})").adding(*own, tire)
+        )
 
 
 # [basket]

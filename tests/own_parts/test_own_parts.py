@@ -299,7 +299,7 @@ def test_it_is_shown_with_the_rest(name, own):
         "oja": "w += eta_y * (y_pre * z_post - z_post**2 * w)",
         "saturating": "z = limit * tanh(z / limit)",
         "tiring": "fatigue                  # what earlier plateaus have left (per cell, memory)",
-        "depressing": "z += w * resource * x_pre  # summed over synapses",
+        "depressing": "z += resource * (w * x_pre)  # summed over synapses",
         "basket": "inhibition = inhibition_by_inhibitory + inhibition_by_basket_shunt",
         "combined": "resource += refill * (1 - resource) - use * resource * clip(abs(x_pre), 0, 1)",
     }
