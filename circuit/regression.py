@@ -17,6 +17,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.compile.schedule import Action
 from biorrr.circuit.results.text_table import regression, ridge_in_words
+from biorrr.circuit.simulation.failures import advice_on_divergence
 from biorrr.circuit.simulation.initial_state import Beginning, drawn_areas, drawn_weights
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.stimulus.data_checks import warn_of_rank
@@ -275,12 +276,14 @@ class Regression:
         (pathway,) = (pathway for pathway in parts.weighted if pathway.weight == name)
         return {"readout": (("instruction", parts[pathway.target].dimension), out)}
 
-    @property
-    def remedy(self) -> str:
-        """Advice for a run that diverges."""
-        if self.fitted:
-            return "look for outliers in the data, or set rates=Rates(...) by hand"
-        return "lower eta_x, the rate of proximal plasticity, first (rates.x), or eta_q (rates.q)"
+    def remedy(self, feeds: Mapping[str, Feed], sample: int) -> str:
+        """Return advice for a run that diverged at ``sample``."""
+        given = rates_of_areas(self.rates, len(self.areas))
+        if given is None:
+            return "look for outliers in the data, or give rates=Rates.suggested(X, Y, ...)"
+        if self.apical:
+            return "lower the rates of plasticity"
+        return advice_on_divergence(given[0], self.areas[0].k, self.s, self.ridges, feeds, sample)
 
     def table(self) -> dict[str, str]:
         """Return the rows of a circuit's table that say what it learns."""

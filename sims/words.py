@@ -29,6 +29,11 @@ def listed(names: Iterable[object]) -> str:
     return ", ".join(shown[:SHOWN]) + more
 
 
+def in_full(number: float) -> str:
+    """Return a number with all its digits: ``1``, ``0.25``, ``0.3333333``."""
+    return str(int(number)) if number == int(number) else repr(float(number))
+
+
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return a hint at the known name that is most like ``name``, to end a clause with; nothing
     where none is.

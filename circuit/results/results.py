@@ -28,8 +28,9 @@ def results(job: Job, outcome: Outcome) -> Run:
     }
     run = Run(label_results(job, outcome, attrs), circuit, job.blueprint)
     if run.ended == "diverged":
-        learned = circuit.regression
-        remedy = learned.remedy if learned else "lower the rates of plasticity"
+        remedy = "lower the rates of plasticity"
+        if circuit.regression:
+            remedy = circuit.regression.remedy(job.feeds, outcome.samples)
         raise Diverged(
             f"the circuit diverged at sample {outcome.samples}: activity is no longer finite;"
             f" {remedy}",

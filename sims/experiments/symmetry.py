@@ -20,17 +20,18 @@ from biorrr.sims.lab import (
     ExperimentSettings,
     Figure,
     Findings,
-    Job,
     Lab,
     Quantity,
-    check_rank,
+    Task,
     compiled_if_possible,
     data_option,
     experiment,
     option,
     seeds_option,
 )
+from biorrr.sims.lab.training import check_rank, farthest
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
+from biorrr.sims.words import in_full
 
 SNAPSHOTS = 60
 # of ||Q' - R|| to its start: the theory is held to TOLERANCE down to here, and seen to go on
@@ -40,6 +41,7 @@ PLACE = 'supplement D, "Decoupling the interneuron synapses"'
 # Rates of Vx and Vy, over what would undo a typical error in one sample. Proximal learning is
 # stable below 2.
 PROXIMAL, DISTAL = 0.2, 0.01
+SIGNS = "positive", "negative"  # of the eigenvalues of QR at the start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,30 +59,6 @@ class SymmetrySettings(ExperimentSettings):
     )
     ridge: float = option(0.0, "added to Cxx and Cyy", at_least=0)
     seeds: int = seeds_option(8)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One circuit, followed from one start.
-
-    Parameters
-    ----------
-    negative
-        True if QR has a negative eigenvalue at the start.
-    eta
-        Rate of Q and R.
-    seed
-        Seed of the start and of the order of samples.
-    """
-
-    negative: bool
-    eta: float
-    seed: int
-
-    @property
-    def samples(self) -> int:
-        """Number of samples: until the ratio has fallen a little below what is tested."""
-        return math.ceil(math.log(0.1 * SMALLEST_RATIO) / math.log1p(-self.eta))
 
 
 CAPTIONS = {
@@ -113,11 +91,11 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     )  # each run is short, but there are many
     data = lab.load(settings.data)
     check_rank(settings.k, data)
-    exact = analysis.Yardstick(*data.stand_in, settings.s, settings.ridge)
+    exact = analysis.ExactSolution(*data.stand_in, settings.s, settings.ridge)
 
-    courses = lab.map(follow, trials(settings), data, exact)
+    over = {"eigenvalues": SIGNS, "eta": settings.etas, "start": settings.every_seed}
+    results = lab.map(follow, over, data, exact)
 
-    results = join(courses, settings)
     found = summary(results)
     setup = {
         "data": data.name,
@@ -143,37 +121,37 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     )
 
 
-def trials(settings: SymmetrySettings) -> list[Trial]:
-    """Return every rate from every start, without and with a negative eigenvalue of QR."""
-    return [
-        Trial(negative, eta, seed)
-        for negative in (False, True)
-        for eta in settings.etas
-        for seed in settings.every_seed
-    ]
-
-
 def follow(
-    job: Job, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick
+    task: Task,
+    data: data_sets.Dataset,
+    exact: analysis.ExactSolution,
+    eigenvalues: str,
+    eta: float,
+    start: int,
 ) -> dict[str, Any]:
-    """Follow one circuit.
+    """Follow one circuit from one start, with the rate ``eta`` of Q and R.
+
+    ``start`` is the seed of the start and of the order of samples. Where ``eigenvalues`` is
+    negative, QR has a negative eigenvalue at first. There are samples until the ratio has fallen a
+    little below what is tested.
 
     Returns, each (snapshot,): samples seen, ||Q' - R|| over its start as measured and as predicted,
     the rounding error to expect in it, and the mean power |z|^2 of the output; and whether it
     diverged.
     """
-    settings = job.settings
+    settings = task.settings
     circuit = settings.make_circuit(
         k=settings.k,
         s=settings.s,
         ridge=settings.ridge,
-        seed=trial.seed,
-        rates=rates(settings, trial, data, exact),
-        **unrelated(trial.seed, settings.k, exact, trial.negative),
+        seed=start,
+        rates=rates(settings, eta, data, exact),
+        **unrelated(start, settings.k, exact, eigenvalues == "negative"),
     )
-    order = np.random.default_rng(trial.seed).integers(len(data.X), size=trial.samples)
+    samples = math.ceil(math.log(0.1 * SMALLEST_RATIO) / math.log1p(-eta))
+    order = np.random.default_rng(start).integers(len(data.X), size=samples)
     try:
-        run = job.run(
+        run = task.run(
             circuit, data.X, data.Y, order=order, record=(), snapshots=SNAPSHOTS, centre=True
         )
     except circuits.Diverged as error:
@@ -181,33 +159,33 @@ def follow(
     weights = run.data
     with np.errstate(over="ignore"):  # of a circuit that has diverged
         power = np.square(data.centred().X @ weights["Vx"].values).mean(axis=1).sum(axis=1)
-    decay = analysis.symmetry_decay(weights["Q"], weights["R"], weights["seen"], trial.eta)
+    decay = analysis.symmetry_decay(weights["Q"], weights["R"], weights["seen"], eta)
     return {
-        "seen": decay.samples,
-        "ratio": decay.measured / decay.measured[0],
-        "predicted": decay.predicted / decay.measured[0],
-        "rounding": decay.rounding / decay.measured[0],
-        "power": power,
+        "seen": ("snapshot", decay.samples),
+        "ratio": ("snapshot", decay.measured / decay.measured[0]),
+        "predicted": ("snapshot", decay.predicted / decay.measured[0]),
+        "rounding": ("snapshot", decay.rounding / decay.measured[0]),
+        "power": ("snapshot", power),
         "diverged": int(run.ended == "diverged"),
     }
 
 
 def rates(
-    settings: SymmetrySettings, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick
+    settings: SymmetrySettings, eta: float, data: data_sets.Dataset, exact: analysis.ExactSolution
 ) -> models.Rates:
-    """Return constant rates: of Q and R as the trial has them, of Vx and Vy to suit the scale of
+    """Return constant rates: of Q and R as given, of Vx and Vy to suit the scale of
     the data.
     """
     power_x, power_y = data.X.var(axis=0).sum(), data.Y.var(axis=0).sum()
     return models.Rates(
         x=models.Rate(PROXIMAL / (power_x * -exact.optimum(settings.k))),
         y=models.Rate(DISTAL / (1 - settings.s + settings.s * power_y)),
-        q=models.Rate(trial.eta),
+        q=models.Rate(eta),
     )
 
 
 def unrelated(
-    seed: int, k: int, exact: analysis.Yardstick, negative: bool
+    seed: int, k: int, exact: analysis.ExactSolution, negative: bool
 ) -> dict[str, np.ndarray]:
     """Draw unrelated Q0 and R0, (k, k), of the size that Q has at the optimum.
 
@@ -219,30 +197,6 @@ def unrelated(
         Q, R = size * rng.standard_normal((2, k, k))
         if (np.linalg.eigvals(Q @ R).real.min() < 0) == negative:
             return {"Q0": Q, "R0": R}
-
-
-def join(courses: Mapping[Trial, Mapping[str, Any]], settings: SymmetrySettings) -> xr.Dataset:
-    """Return what all trials have found, each (eigenvalues, eta, start, snapshot), NaN after a
-    divergence.
-    """
-    dims, shape = ("eigenvalues", "eta", "start"), (2, len(settings.etas), settings.seeds)
-    filled = {
-        name: np.full((*shape, SNAPSHOTS + 1), np.nan)
-        for name in ("seen", "ratio", "predicted", "rounding", "power")
-    }
-    for place, course in zip(np.ndindex(shape), courses.values(), strict=True):
-        for name, values in filled.items():
-            values[place][: len(course[name])] = course[name]
-    diverged = np.reshape([int(course["diverged"]) for course in courses.values()], shape)
-    return xr.Dataset(
-        {name: ((*dims, "snapshot"), values) for name, values in filled.items()}
-        | {"diverged": (dims, diverged)},
-        coords={
-            "eigenvalues": ["positive", "negative"],
-            "eta": [*settings.etas],
-            "start": [*settings.every_seed],
-        },
-    )
 
 
 def summary(results: xr.Dataset) -> dict[str, Quantity]:
@@ -258,19 +212,20 @@ def summary(results: xr.Dataset) -> dict[str, Quantity]:
     peaks = results["power"].max("snapshot").median("start")
     found: list[Quantity] = []
     for eta in results["eta"].values:
-        row = f"eta/tau = {eta:g}"
+        at = in_full(eta)
+        row = f"eta/tau = {at}"
         peak, excited = (
             float(peaks.sel(eta=eta, eigenvalues=sign)) for sign in ("positive", "negative")
         )
         deviation = abs(farthest(usual.sel(eta=eta)))
         found += [
             Quantity(
-                f"relative_error_{eta:g}", deviation, "", "relative deviation from theory", row=row
+                f"relative_error_{at}", deviation, "", "relative deviation from theory", row=row
             ),
-            Quantity(f"negative_relative_error_{eta:g}", abs(farthest(resolved.sel(eta=eta)))),
-            Quantity(f"peak_power_{eta:g}", peak, "", "peak output power", row=row),
+            Quantity(f"negative_relative_error_{at}", abs(farthest(resolved.sel(eta=eta)))),
+            Quantity(f"peak_power_{at}", peak, "", "peak output power", row=row),
             Quantity(
-                f"negative_peak_power_{eta:g}",
+                f"negative_peak_power_{at}",
                 excited,
                 "",
                 "with a negative eigenvalue of QR",
@@ -293,14 +248,6 @@ def summary(results: xr.Dataset) -> dict[str, Quantity]:
         Quantity("deviation", deviation, bound=(-TOLERANCE, TOLERANCE)),
     ]
     return {one.name: one for one in found}
-
-
-def farthest(deviations: xr.DataArray, of_none: float = math.nan) -> float:
-    """Return the deviation that is farthest from 0, with its sign; ``of_none`` where none is
-    known.
-    """
-    known = deviations.values[np.isfinite(deviations.values)]
-    return float(known[np.argmax(np.abs(known))]) if len(known) else of_none
 
 
 def decay(settings: SymmetrySettings, data: str, found: Mapping[str, Quantity]) -> Claim:

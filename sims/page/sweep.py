@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.files import FolderError
-from biorrr.sims.lab.folder import is_in_use
-from biorrr.sims.lab.folder.inventory import FIGURE, Entry
+from biorrr.sims.lab.inventory import FIGURE, Entry
+from biorrr.sims.lab.run_folder import is_in_use
+from biorrr.sims.lab.safe_files import FolderError
 from biorrr.sims.lab.settings import PROVENANCE, SettingsError, key_of, read_config
 from biorrr.sims.page.run import when
 from biorrr.sims.sweeps.ledger import POINTS, TABLE, Ledger

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.files import whole_file
-from biorrr.sims.lab.files import inside, read_json
-from biorrr.sims.lab.quantities import readable
+from biorrr.sims.lab.findings import readable
+from biorrr.sims.lab.safe_files import inside, read_json
 from biorrr.sims.lab.settings import Settings, key_of
 from biorrr.sims.sweeps.plan import Plan, plain
 

@@ -67,7 +67,11 @@ def test_settings(settings, text):
             ValueError,
             "Rate.N: must be finite and positive (got nan), or infinite for a constant rate",
         ),
-        (lambda: Rates(Rate(1), 0.1, Rate(1)), TypeError, "Rates.y: must be Rate(...) (got 0.1)"),
+        (
+            lambda: Rates(Rate(1), "fast", Rate(1)),
+            TypeError,
+            "Rates.y: must be Rate(...) or a number (got 'fast')",
+        ),
         (
             lambda: Microcircuit(rates=0.1),
             TypeError,

@@ -12,8 +12,8 @@ from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
 from biorrr.sims.data import DataError
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.folder.contents import settle
-from biorrr.sims.lab.folder.inventory import Inventory
+from biorrr.sims.lab.inventory import Inventory
+from biorrr.sims.lab.run_folder import settle
 from biorrr.sims.lab.settings import config_text, plain
 
 CHECKPOINTS = "unfinished/checkpoints"
@@ -65,7 +65,7 @@ def small(request, tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.cpu_count", lambda: 1)
-        patch.setattr("biorrr.sims.lab.folder.run_folder.settle", keep_aside)
+        patch.setattr("biorrr.sims.lab.run_folder.settle", keep_aside)
         assert biorrr(experiment.name, "--config", config, "--out", run) == 0
     return experiment, run, kept
 
@@ -114,7 +114,7 @@ def test_it_is_resumed_and_ends_with_the_same_findings(small, tmp_path, monkeypa
         settle(place)
 
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    monkeypatch.setattr("biorrr.sims.lab.folder.run_folder.settle", look)
+    monkeypatch.setattr("biorrr.sims.lab.run_folder.settle", look)
     assert biorrr("resume", cut) == 0
     assert found(cut) == found(folder)
     assert last.name in after

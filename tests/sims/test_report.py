@@ -11,9 +11,9 @@ import pytest
 
 from biorrr.sims import main
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.files import FolderError
-from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.folder.inventory import FIGURE, Entry, Inventory
+from biorrr.sims.lab.inventory import FIGURE, Entry, Inventory
+from biorrr.sims.lab.run_folder import lock
+from biorrr.sims.lab.safe_files import FolderError
 from biorrr.sims.page.document import gather_figures, shown
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep
@@ -235,11 +235,9 @@ def test_says_which_run_is_not_finished(folder, capsys):
         FolderError, match=r"the run in it was cut short; `biorrr resume .*learn-one` continues it"
     ):
         gather_run(folder)
-    running = RunFolder("learn", folder, force=True)
-    running.claim()
-    with pytest.raises(FolderError, match="the run in it is still going; wait for its end"):
+    going = pytest.raises(FolderError, match="the run in it is still going; wait for its end")
+    with lock(folder), going:
         gather_run(folder)
-    running.release()
 
 
 def test_says_which_numbers_are_damaged_or_missing(folder):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Yardstick, symmetry_decay
+from biorrr.analysis import ExactSolution, symmetry_decay
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.experiments.symmetry import (
@@ -17,12 +17,11 @@ from biorrr.sims.experiments.symmetry import (
     TOLERANCE,
     SymmetrySettings,
     decay,
-    join,
     summary,
-    trials,
     unrelated,
 )
 
+SAMPLES = 1025  # until (1 - 0.02)^samples is a tenth of SMALLEST_RATIO
 DATA = '{name="synthetic", samples=100, m=6, n=5, latents=3}'
 
 
@@ -74,9 +73,9 @@ def judged(eta_r, eta_q=0.02):
     """
     settings = SymmetrySettings(data=DATA, etas=(eta_q,), seeds=1)
     rng = np.random.default_rng(0)
-    found = {}
-    for trial in trials(settings):
-        seen = np.unique(np.geomspace(1, trial.samples, SNAPSHOTS + 1).astype(int))
+    found = []
+    for _ in range(2):
+        seen = np.unique(np.geomspace(1, SAMPLES, SNAPSHOTS + 1).astype(int))
         q, r = ([start] for start in rng.standard_normal((2, 2, 2)))
         for z in rng.standard_normal((seen[-1], 2)):
             Q, R = q[-1], r[-1]
@@ -89,15 +88,12 @@ def judged(eta_r, eta_q=0.02):
             course.predicted / course.measured[0],
         )
         rounding = course.rounding / course.measured[0]
-        found[trial] = {
-            "seen": seen,
-            "ratio": ratio,
-            "predicted": predicted,
-            "rounding": rounding,
-            "power": ratio,
-            "diverged": 0,
-        }
-    return decay(settings, DATA, summary(join(found, settings)))
+        courses = {"seen": seen, "ratio": ratio, "predicted": predicted, "rounding": rounding}
+        courses = {name: ("snapshot", one) for name, one in courses.items()}
+        found.append(xr.Dataset(courses | {"power": courses["ratio"], "diverged": 0}))
+    results = xr.concat(found, "eigenvalues").expand_dims({"eta": [eta_q], "start": [0]})
+    results = results.assign_coords(eigenvalues=["positive", "negative"])
+    return decay(settings, DATA, summary(results))
 
 
 def test_equal_rates_pass():
@@ -136,10 +132,10 @@ def test_nothing_known_is_no_warning(met):
 
 def test_starts_have_the_eigenvalues_asked_for():
     data = load(DATA).centred()
-    yardstick = Yardstick(data.X, data.Y)
+    solution = ExactSolution(data.X, data.Y)
     for seed in range(5):
         for negative in (False, True):
-            drawn = unrelated(seed, 3, yardstick, negative)
+            drawn = unrelated(seed, 3, solution, negative)
             assert (np.linalg.eigvals(drawn["Q0"] @ drawn["R0"]).real.min() < 0) == negative
 
 

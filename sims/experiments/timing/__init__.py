@@ -29,13 +29,13 @@ from biorrr.sims.lab import (
     Findings,
     Lab,
     Quantity,
-    check_rank,
     compiled_if_possible,
     data_option,
     experiment,
     option,
     seeds_option,
 )
+from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, xr
 
 QUICK_SAMPLES = 20_000
@@ -132,13 +132,13 @@ def timing(lab: Lab, settings: TimingSettings) -> Findings:
     )
     data = lab.load(settings.data)
     check_rank(settings.k, data)
-    exact = analysis.Yardstick(
+    exact = analysis.ExactSolution(
         *data.stand_in, 0.0, 0.0
     )  # of the regression that late instruction teaches
 
-    paired = lab.map(pair, RULES)
-    taught = lab.map(learn_late, late_learners(settings), data, exact)
-    fields = lab.map(run_laps, RULES)
+    paired = lab.each(pair, RULES)
+    taught = lab.each(learn_late, late_learners(settings), data, exact)
+    fields = lab.each(run_laps, RULES)
 
     results = xr.merge(
         [
