@@ -20,7 +20,7 @@ from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.simulation.failures import advice_on_divergence
 from biorrr.circuit.simulation.initial_state import Beginning, drawn_areas, drawn_weights
 from biorrr.circuit.simulation.job import Job, Outcome
-from biorrr.circuit.stimulus.data_checks import warn_of_rank
+from biorrr.circuit.stimulus.data_checks import warn, warn_of_rank
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.errors import InputError, InputTypeError
@@ -50,7 +50,7 @@ from biorrr.models.auto_rates import (
     start_of_areas,
     usual_inhibition,
 )
-from biorrr.models.validation import number_within, whole_number
+from biorrr.models.validation import instance_of, number_within, whole_number
 
 # Types of the fields of circuits that learn a regression.
 Invertible = Annotated[
@@ -108,6 +108,8 @@ class Regression:
 
     def with_clock(self, departures: Sequence[Departure]) -> tuple[Departure, ...]:
         """Return ``departures``; outputs with feedback settle if none of them gives a clock."""
+        for departure in departures:
+            instance_of("departures", departure, Departure)
         timed = not self.apical or any("clock" in departure.gives for departure in departures)
         return (*departures, *(() if timed else (Settled(),)))
 
@@ -120,9 +122,6 @@ class Regression:
         """Return all parts under ``departures``, with ``populations`` and ``pathways`` in place of
         those of their names, or added.
         """
-        for area in self.areas:
-            remedy = "; the constraint needs one per pyramidal cell"
-            whole_number("interneurons", area.interneurons, area.k, remedy)
         membranes = any(isinstance(departure, Leaky) for departure in departures)
         if self.apical and self.ridges[0] and membranes:
             raise InputError(
@@ -132,6 +131,9 @@ class Regression:
             )
         rates = rates_of_areas(self.rates, len(self.areas))
         if self.apical:
+            for area in self.areas:
+                remedy = "; the constraint needs one per pyramidal cell"
+                whole_number("interneurons", area.interneurons, area.k, remedy)
             parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
             parts = departed(parts, [ApicalFeedback(self.areas, rates)])
         else:
@@ -172,6 +174,7 @@ class Regression:
         if feeds is not None and len(self.areas) == 1:
             centred = {name.upper(): feed.facts.some - feed.mean for name, feed in feeds.items()}
             warn_of_rank(self.areas[0].k, centred)
+            warn_of_interneurons(self.areas[0])
         draw = self._draw_areas if self.apical else self._draw
         weights, known = draw(blueprint, feeds, seed, last)
         parameters = {f"neuromodulator.{name}": value for name, value in known.items()}
@@ -328,6 +331,15 @@ def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Ra
             f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {rates!r})"
         )
     return tuple(each)
+
+
+def warn_of_interneurons(area: Area) -> None:
+    """Warn of an area with fewer interneurons than outputs."""
+    if area.interneurons < area.k:
+        warn(
+            f"interneurons: fewer than outputs ({area.interneurons} for k = {area.k}), so that"
+            " learning does not come to rest; docs/interneurons.md says what it does"
+        )
 
 
 def _computing_output(blueprint: Blueprint) -> set[tuple[str, str, str]]:

@@ -312,12 +312,12 @@ class Parts:
         """Return the populations and pathways of ``kind``: of every area, or of one."""
         return tuple(part for part in self._seen if part.kind == kind and area in (None, part.area))
 
-    @property
+    @functools.cached_property
     def weighted(self) -> tuple[Pathway, ...]:
         """Pathways that have weights, of the areas that :meth:`all` is limited to."""
         return tuple(part for part in self._seen if isinstance(part, Pathway) and part.weighted)
 
-    @property
+    @functools.cached_property
     def _seen(self) -> tuple[Population | Pathway, ...]:
         return tuple(
             part for part in self.everything if not self.within or part.area in (0, *self.within)

@@ -92,18 +92,25 @@ class Presentation:
         at = start
         while at < stop:
             block, offset = divmod(at, max(_BLOCK // length, 1) * length)
-            drawn = self._permutations_of(length, stream, block)[offset : offset + stop - at]
+            last = offset + stop - at
+            drawn = self._permutations_of(length, stream, block, last)[offset:last]
             out[at - start : at - start + len(drawn)] = drawn
             at += len(drawn)
         return out
 
-    def _permutations_of(self, length: int, stream: int, block: int) -> np.ndarray:
-        """Return block number ``block`` of permutations, one after another."""
-        # The last one of each stream is kept: a segment usually ends inside it. Data that take the
-        # place of others may have another length.
-        place, drawn = self._permutations.get(stream, (None, None))
-        if place != (length, block):
-            ordered = np.tile(np.arange(length), (max(_BLOCK // length, 1), 1))
+    def _permutations_of(self, length: int, stream: int, block: int, last: int) -> np.ndarray:
+        """Reblock block number ``block`` of permutations, one after another, up to ``last`` or
+        further.
+        """
+        # The last one of each stream is kept: a segment usually ends inside it. Short runs need
+        # the beginning of a block alone, which is the same however many permutations follow.
+        # Data that take the place of others may have another length.
+        before, kept = self._permutations.get(stream, (None, ()))
+        if before != (length, block) or len(kept) < last:
+            whole, few = max(_BLOCK // length, 1), -(-last // length)
+            begins = before != (length, block) and 10 * few < whole
+            ordered = np.tile(np.arange(length), (few if begins else whole, 1))
             drawn = generator(self.seed, stream, block).permuted(ordered, axis=1).reshape(-1)
             self._permutations[stream] = (length, block), drawn
-        return drawn
+            reblock drawn
+        reblock kept
