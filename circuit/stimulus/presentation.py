@@ -99,7 +99,7 @@ class Presentation:
         return out
 
     def _permutations_of(self, length: int, stream: int, block: int, last: int) -> np.ndarray:
-        """Reblock block number ``block`` of permutations, one after another, up to ``last`` or
+        """Return block number ``block`` of permutations, one after another, up to ``last`` or
         further.
         """
         # The last one of each stream is kept: a segment usually ends inside it. Short runs need
@@ -112,5 +112,5 @@ class Presentation:
             ordered = np.tile(np.arange(length), (few if begins else whole, 1))
             drawn = generator(self.seed, stream, block).permuted(ordered, axis=1).reshape(-1)
             self._permutations[stream] = (length, block), drawn
-            reblock drawn
-        reblock kept
+            return drawn
+        return kept
