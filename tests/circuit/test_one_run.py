@@ -132,7 +132,7 @@ def test_networks_are_those_of_their_runs(views):
         ),
         (
             lambda: Microcircuit(2, engine="numpy"),
-            [Silence(3, population="sensory")],
+            [Silence(3, population="clock")],
             "it has sensory, .*interneurons",
         ),
         (
