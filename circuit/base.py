@@ -11,7 +11,7 @@ from functools import partial
 from typing import Annotated, ClassVar
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
-from biorrr.circuit.compile.schedule import ordered
+from biorrr.circuit.compile.program import compile_program
 from biorrr.circuit.compile.timing import Timing
 from biorrr.circuit.engines.choice import ENGINES, Engines
 from biorrr.circuit.regression import Regression
@@ -69,7 +69,7 @@ class CircuitBase(Tabled):
 
     def __post_init__(self) -> None:
         check_fields(self, "")
-        ordered(Meanings(self.parts))
+        compile_program(Meanings(self.parts))
         _ = self.ports  # both are checked when they are made
 
     def __getstate__(self):

@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
-from biorrr.circuit.compile.schedule import Action
+from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.simulation.failures import advice_on_divergence
 from biorrr.circuit.simulation.initial_state import Beginning, drawn_areas, drawn_weights
@@ -344,12 +344,12 @@ def warn_of_interneurons(area: Area) -> None:
 
 def _computing_output(blueprint: Blueprint) -> set[tuple[str, str, str]]:
     """Return what happens on the way from inputs and weights to the outputs, as (part, phase, code)
-    of each action.
+    of each operation.
     """
-    actions = [action for action in blueprint.schedule if action.phase != "plasticity"]
+    operations = [o for o in blueprint.program.operations if o.phase != "plasticity"]
     wanted = {f"{cells.name}.z" for cells in blueprint.parts.all(kind="pyramidal")}
-    found: list[Action] = []
-    while more := [a for a in actions if a not in found and a.writes & wanted]:
+    found: list[Operation] = []
+    while more := [o for o in operations if o not in found and o.writes & wanted]:
         found += more
-        wanted.update(*(action.reads for action in more))
-    return {(action.part, action.phase, action.code) for action in found}
+        wanted.update(*(operation.reads for operation in more))
+    return {(operation.part, operation.phase, operation.code) for operation in found}

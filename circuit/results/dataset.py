@@ -97,7 +97,7 @@ def _traces(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, Any
     are of.
     """
     kept = outcome.recorder.traces
-    blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.held
+    blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.duration
     if not job.recording.traces:
         return {}, {}
     # Without the sample that diverged.
@@ -142,7 +142,11 @@ def _shaped(
     elif isinstance(part, Pathway) and len(dims) == 2:
         turn = blueprint.orientations[part.name]
         rows, shape = turn.matrix(rows), turn.shape
-    if trace.quantity.name == "w" or trace.quantity.variable.at_end or blueprint.timing.settles:
+    if (
+        trace.quantity.name == "w"
+        or trace.quantity.variable.block == "end"
+        or blueprint.timing.settles
+    ):
         # Worth recording once the sample is over, or has settled.
         return ("sample", *dims), rows[held - 1 :: held].reshape(-1, *shape)
     if held > 1:
@@ -187,7 +191,6 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
         "target",
         "target_by_source",
         "drives",
-        "change",
         "meaning",
     )
     return {
@@ -197,7 +200,11 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
             if p.shape
         ],
         "pathways": [
-            {name: getattr(p, name) for name in synapses} | {"sign": blueprint.parts.sign(p)}
+            {
+                **{name: getattr(p, name) for name in synapses},
+                "change": str(p.change),
+                "sign": blueprint.parts.sign(p),
+            }
             for p in blueprint.parts.weighted
         ],
     }

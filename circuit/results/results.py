@@ -36,7 +36,7 @@ def results(job: Job, outcome: Outcome) -> Run:
             f" {remedy}",
             run,
         )
-    check_settled(circuit.all_departures, run, job.blueprint.timing.held)
+    check_settled(circuit.all_departures, run, job.blueprint.timing.duration)
     if not job.events:
         warn_of_silence(run, job.feeds)
     return run
