@@ -52,8 +52,8 @@ def read_samples(value: Arrays) -> Dataset:
         held = read_npz(path, ("X", "Y"))
         return Dataset(str(value), held["X"], held["Y"])
     raise DataError(
-        f"y: {path} is no .npz file with X and Y; if it holds X alone (.csv, .npy), name Y's file"
-        " with --y"
+        f"y: {path} is no .npz or .mat file with X and Y; if it holds X alone (.csv, .npy), name"
+        " Y's file with --y"
     )
 
 

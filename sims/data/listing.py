@@ -11,8 +11,8 @@ from biorrr.sims.data import CATALOGUE
 from biorrr.sims.data.named import Origin, folders
 
 OWN = (
-    "an .npz file with X and Y, x.csv with --y y.csv, x.npy with --y y.npy, or two areas of a"
-    " recording, session.nwb with --source VISp --target VISl"
+    "an .npz or .mat file with X and Y, x.csv with --y y.csv, x.npy with --y y.npy, or two areas of"
+    " a recording, session.nwb with --source VISp --target VISl"
 )
 
 
