@@ -13,8 +13,8 @@ import numpy as np
 
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.files import open_regular, readable
-from biorrr.sims.data.kinds import Arrays
-from biorrr.sims.data.values import DataError
+from biorrr.sims.data.kinds import Arrays, Pair
+from biorrr.sims.data.values import DataError, FileData
 from biorrr.sims.words import listed
 
 NOT_NUMPY = "not a readable NumPy file"
@@ -41,6 +41,17 @@ def read_npz(path: Path, needed: Sequence[str], known: Sequence[str] = ()) -> di
                 f"{path}: must hold {listed(needed)} (got {listed(sorted(held.files))}){hint}"
             )
         return {name: np.asanyarray(held[name]) for name in (*needed, *known) if name in held.files}
+
+
+def holds_recording(data: FileData) -> bool:
+    """Return True for a recording: one that is named so, or arrays of activity and no samples."""
+    path = Path(data.file)
+    if isinstance(data, Pair):
+        return True
+    if not isinstance(data, Arrays) or not first_bytes(path).startswith(b"PK"):
+        return False
+    with open_regular(path) as file, readable(path, NOT_NUMPY), np.lib.npyio.NpzFile(file) as held:
+        return "areas" in held.files and not {"X", "Y"} <= {*held.files}
 
 
 def read_samples(value: Arrays) -> Dataset:
