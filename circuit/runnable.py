@@ -56,9 +56,8 @@ class RunnableCircuit(CircuitBase):
         """Initial weights that were given, by the name of their matrix."""
         return {}
 
-    @property
-    def _remedy(self) -> str:
-        """Advice for a run that diverges."""
+    def _remedy(self, feeds: Mapping[str, Feed], sample: int) -> str:
+        """Return advice for a run that diverged at ``sample``."""
         return "lower the rates of plasticity"
 
     def _beginning(
@@ -253,10 +252,10 @@ class RunnableCircuit(CircuitBase):
             at = simulated.outcome.samples
             raise Diverged(
                 f"the circuit diverged at sample {at}: activity is no longer finite;"
-                f" {self._remedy}",
+                f" {self._remedy(feeds, at)}",
                 run,
             )
-        check_settled(self.all_departures, run, timing.held)
+        check_settled(self.all_departures, run, timing.duration)
         if not happening:
             warn_of_silence(run, feeds)
         return run

@@ -54,11 +54,15 @@ def suggest(
             f"X, Y: must have as many samples as each other (got {len(X)} and {len(Y)})"
         )
     ridge_x, ridge_y = (number_within("ridge", each, 0) for each in np.broadcast_to(ridge, 2))
-    power_x = np.square(X).sum(axis=1) + X.shape[1] * ridge_x
-    Cyy = Y.T @ Y / len(Y) + ridge_y * np.eye(Y.shape[1])
+    Cxx, Cxy, Cyy = _covariances(X, Y, (ridge_x, ridge_y))
     metric_y = s * Cyy + (1 - s) * np.eye(len(Cyy))
-    Cxx, Cxy = X.T @ X / len(X) + ridge_x * np.eye(X.shape[1]), X.T @ Y / len(X)
     eigenvalues, Vx, Vy = _optimum(Cxx, Cxy, metric_y, k)
+    if not len(eigenvalues):
+        raise InputError(
+            "X, Y: must be correlated, or there is nothing to learn (got Cxy = 0); centre them,"
+            " and check that samples are in the same order"
+        )
+    power_x = np.square(X).sum(axis=1) + X.shape[1] * ridge_x
     power_z = np.square(X @ Vx).sum(axis=1) + ridge_x * np.square(Vx).sum()
     power_a = np.einsum("nj,nj->j", Vy, Cyy @ Vy)
     gain = max(eigenvalues.sum(), (power_a / eigenvalues).max())
@@ -93,6 +97,27 @@ def _table(name: str, data: ArrayLike) -> NDArray:
     return array
 
 
+def signal_strengths(
+    X: NDArray, Y: NDArray, k: int, s: float, ridge: tuple[float, float]
+) -> NDArray:
+    """Return the k largest eigenvalues of M: what each of k outputs finds of y, in descending
+    order. Those without a signal are 0.
+    """
+    Cxx, Cxy, Cyy = _covariances(X, Y, ridge)
+    found = _optimum(Cxx, Cxy, s * Cyy + (1 - s) * np.eye(len(Cyy)), k)[0]
+    return np.pad(found, (0, k - len(found)))
+
+
+def _covariances(
+    X: NDArray, Y: NDArray, ridge: tuple[float, float]
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return Cxx and Cyy with their ridges, and Cxy."""
+    Cxx, Cyy = (
+        A.T @ A / len(A) + each * np.eye(A.shape[1]) for A, each in zip((X, Y), ridge, strict=True)
+    )
+    return Cxx, X.T @ Y / len(X), Cyy
+
+
 def _optimum(
     Cxx: NDArray, Cxy: NDArray, metric_y: NDArray, k: int
 ) -> tuple[NDArray, NDArray, NDArray]:
@@ -101,12 +126,7 @@ def _optimum(
     """
     white_x, white_y = _inverse_root(Cxx), _inverse_root(metric_y)
     U, d, Wt = np.linalg.svd(white_x.T @ Cxy @ white_y, full_matrices=False)
-    known = np.count_nonzero(d[:k] > 1e-6 * d[0])
-    if not known:
-        raise InputError(
-            "X, Y: must be correlated, or there is nothing to learn (got Cxy = 0); centre them,"
-            " and check that samples are in the same order"
-        )
+    known = np.count_nonzero(d[:k] > 1e-6 * d.max(initial=0.0))
     d = d[:known]
     return d**2, white_x @ U[:, :known], white_y @ Wt[:known].T * d
 

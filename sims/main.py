@@ -15,8 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from biorrr.errors import BiorrrError
 from biorrr.sims.experiments import experiment_names, find_experiment, summary_of
-from biorrr.sims.lab.interrupts import heed, pressed
-from biorrr.sims.start import SENTENCE
+from biorrr.sims.start import PRESSED, SENTENCE
 from biorrr.sims.start import main as main
 
 # Commands that are no experiments: where they are, and what they do.
@@ -65,7 +64,7 @@ def find_command(name: str) -> Callable[..., None]:
         return importlib.import_module(TOOLS[name][0]).command
     experiment = find_experiment(name)
     from biorrr.sims.cli.options import command
-    from biorrr.sims.lab.carry_out import carry_out
+    from biorrr.sims.lab.experiment import carry_out
 
     return command(
         experiment.settings, functools.partial(carry_out, experiment), name, experiment.about
@@ -165,18 +164,15 @@ def run(args: list[str]) -> int:
             code = 130
         except Exception as error:
             code = getattr(error, "exit_code", 1)
-            if (
-                code == 130 or not pressed()
-            ):  # else it comes of the interrupt, which libraries turn into their own
+            # Libraries turn an interrupt into errors of their own.
+            if code == 130 or not PRESSED.is_set():
                 # Looked for here and not parsed, so that it also holds for errors of parsing.
                 if "--debug" in args:
                     traceback.print_exc()
                 else:
                     print(f"biorrr: {_sentence(error)}", file=sys.stderr)
                 return code
-        finally:
-            heed()
-    if code == 130 or pressed():
+    if code == 130 or PRESSED.is_set():
         sys.stderr.write(SENTENCE)
         return 130
     return code

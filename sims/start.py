@@ -1,6 +1,4 @@
-"""The first and the last of the ``biorrr`` command: its streams, and Ctrl-C before and after all
-else.
-"""
+"""The first and the last of the ``biorrr`` command: its streams, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -9,74 +7,105 @@ import logging
 import os
 import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
 
 SENTENCE = "biorrr: interrupted\n"
-
-
+# Set by Ctrl-C for good: a library's bare ``except:`` may swallow the KeyboardInterrupt.
+PRESSED = threading.Event()
 CONTROLS = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\r\t"
 }
 
 
 class PlainStream(io.TextIOWrapper):
-    """A stream that shows control codes and letters that the terminal lacks as escapes.
+    """A stream that shows control codes and letters that the terminal lacks as escapes, and stops
+    nothing when its reader goes away.
 
     Names in files of others could otherwise move the cursor and forge lines of ours.
     """
 
+    failure: OSError | None = None  # the first one; what follows is written to nowhere
+
     def write(self, text: str) -> int:
         """Write text without control codes."""
-        return super().write(text.translate(CONTROLS))
+        with self._forgiving():
+            super().write(text.translate(CONTROLS))
+        return len(text)
 
+    def flush(self) -> None:
+        """Write what is held back."""
+        with self._forgiving():
+            super().flush()
 
-def leave_at_once(*_: object) -> None:
-    """Handle Ctrl-C while nothing has begun, or for the second time: what we have started ends with
-    us.
-    """
-    try:
-        os.write(2, SENTENCE.encode())
-    finally:
-        os._exit(130)
+    @contextmanager
+    def _forgiving(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:  # a full disk, or nobody reads on
+            self.failure = self.failure or error
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
 
 
 def main() -> None:
     """Entry point of the ``biorrr`` command."""
-    heeded = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-    if heeded:
-        signal.signal(signal.SIGINT, leave_at_once)
-    _open_streams()
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        as_before = {"line_buffering": stream.line_buffering, "write_through": stream.write_through}
-        setattr(
-            sys, name, PlainStream(stream.buffer, stream.encoding, "backslashreplace", **as_before)
-        )
-    if sys.stderr.isatty():
-        log = logging.getLogger("biorrr")
-        log.addHandler(logging.StreamHandler(sys.stderr))
-        log.setLevel(logging.INFO)
-    # Takes long enough to be interrupted.
-    from biorrr.sims.lab.interrupts import watch
-    from biorrr.sims.main import run
+    try:
+        heed_interrupts()
+        _open_streams()
+        # Takes long enough to be interrupted.
+        from biorrr.sims.main import run
 
-    try:
-        watch()
         code = run(sys.argv[1:])
-        if heeded:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done
-    except KeyboardInterrupt:  # at the very first or last
-        leave_at_once()
-    try:
-        sys.stdout.flush()
-    except OSError as error:  # nobody reads on, or a full disk
-        print(f"biorrr: standard output: {error.strerror}", file=sys.stderr)
-        os._exit(code or 1)  # or Python would try again, and complain
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.stderr.write(SENTENCE)
+        code = 130
+    sys.stdout.flush()
+    if failure := getattr(sys.stdout, "failure", None):
+        print(f"biorrr: standard output: {failure.strerror}", file=sys.stderr)
+        code = code or 1
     sys.exit(code)
 
 
+def heed_interrupts() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt and be remembered, unless it is ignored, as in a
+    background job.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _press)
+        sys.unraisablehook = _report_unless_pressed
+
+
+def _press(signum: int, frame: FrameType | None) -> None:
+    PRESSED.set()
+    raise KeyboardInterrupt
+
+
+def _report_unless_pressed(unraisable: Any) -> None:
+    """Report errors of destructors, but for a KeyboardInterrupt, which has been noted."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Hold Ctrl-C back until the block ends; processes that are started in it never see one."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _open_streams() -> None:
-    """Open those of the standard streams that are closed, to nowhere: the next file must not take
-    their place.
+    """Replace the standard streams by plain ones; open those that are closed to nowhere, since the
+    next file must not take their place.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
@@ -85,6 +114,16 @@ def _open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
             stream = open(number, "w" if number else "r", encoding="utf-8")  # noqa: SIM115
             setattr(sys, name, stream)
-            setattr(
-                sys, f"__{name}__", stream
-            )  # as Python does: a stream that nobody holds is closed
+            setattr(sys, f"__{name}__", stream)  # as Python does: one that nobody holds is closed
+        if number:
+            stream = getattr(sys, name)
+            before = {
+                "line_buffering": stream.line_buffering,
+                "write_through": stream.write_through,
+            }
+            plain = PlainStream(stream.buffer, stream.encoding, "backslashreplace", **before)
+            setattr(sys, name, plain)
+    if sys.stderr.isatty():
+        log = logging.getLogger("biorrr")
+        log.addHandler(logging.StreamHandler(sys.stderr))
+        log.setLevel(logging.INFO)

@@ -28,6 +28,11 @@ def listed(names: Iterable[object]) -> str:
     return ", ".join(shown[:SHOWN]) + more
 
 
+def in_full(number: float) -> str:
+    """Return a number with all its digits: ``1``, ``0.25``, ``0.3333333``."""
+    return str(int(number)) if number == int(number) else repr(float(number))
+
+
 def printable(text: object) -> str:
     """Return text from a file without control characters, which could forge lines on a terminal,
     and not too long.

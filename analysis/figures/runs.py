@@ -8,7 +8,7 @@ them; ``exact`` is their exact solution, where it is known already; ``neurons`` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from biorrr.analysis.figures.panels.plateau import TRACES, plot_plateau
 from biorrr.analysis.figures.panels.raster import plot_raster
 from biorrr.analysis.figures.panels.symmetry import plot_symmetry
 from biorrr.analysis.figures.style import Axes, Dataset
-from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.analysis.theory import symmetry_decay
 from biorrr.analysis.traces import STAGES, Stage, stages_of_learning
 from biorrr.errors import InputError
@@ -35,7 +35,7 @@ MOST_TRACED, MOST_FILTERS, MOST_RECORDED = 4, 6, 3  # neurons that fit a page
 
 
 def learning_of(
-    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any
+    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: ExactSolution | None, ax: Any
 ) -> Axes:
     """Draw the objective at each snapshot against its optimum."""
     exact = exact or exact_solution(data, X, Y)
@@ -53,7 +53,7 @@ def plateau_of(
     data: Dataset,
     X: ArrayLike | None,
     Y: ArrayLike | None,
-    exact: Yardstick | None,
+    exact: ExactSolution | None,
     shown: int | None,
     neurons: Sequence[int] | None,
     ax: Any,
@@ -66,27 +66,23 @@ def plateau_of(
         data, shown = _between(data, *samples), samples[1] - samples[0]
     found = stages(data, X, Y, exact, shown)
     chosen = {_title(one, title, samples): one for title, one in found.items()}
-    cells = _chosen(data, neurons, MOST_TRACED)
-    theory = {
-        title: {name: _rows(signal, cells) for name, signal in one.theory.items()}
-        for title, one in chosen.items()
-    }
-    held = _held(data)
+    cells, held = _chosen(data, neurons, MOST_TRACED), _held(data)
+    shown_onsets = {title: onsets(data, one.samples) for title, one in chosen.items()}
     return plot_plateau(
-        {
-            title: {name: _rows(trace, cells) for name, trace in one.traces.items()}
-            for title, one in chosen.items()
-        },
-        theory if any(theory.values()) else None,
+        {title: _of_cells(one.traces, cells) for title, one in chosen.items()},
+        {title: _of_cells(one.theory, cells) for title, one in chosen.items() if one.theory},
         at={title: moments(data, one.samples) for title, one in chosen.items()},
         unit=unit_of(data),
-        onsets=(
-            {title: onsets(data, one.samples) for title, one in chosen.items()} if held else None
-        ),
+        onsets=shown_onsets if held else None,
         neurons=[_name(data, cell) for cell in cells],
         note=HALFWAY if STAGES[1] in found else "",
         ax=ax,
     )
+
+
+def _of_cells(signals: Mapping[str, NDArray], cells: list[int]) -> dict[str, NDArray]:
+    """Return signals by name with a row per tick and a column per chosen cell."""
+    return {name: _rows(signal, cells) for name, signal in signals.items()}
 
 
 def _title(stage: Stage, title: str, samples: tuple[int, int] | None) -> str:
@@ -110,7 +106,7 @@ def symmetry_of(
     data: Dataset,
     X: ArrayLike | None,
     Y: ArrayLike | None,
-    exact: Yardstick | None,
+    exact: ExactSolution | None,
     ax: Any,
     eta_q: Callable[[NDArray], NDArray] | None = None,
 ) -> NDArray:
@@ -154,7 +150,7 @@ def filters_of(
     X: ArrayLike | None,
     Y: ArrayLike | None,
     pixels: tuple[int, ...] | None,
-    exact: Yardstick | None,
+    exact: ExactSolution | None,
     neurons: Sequence[int] | None,
     ax: Any,
 ) -> NDArray:
@@ -174,7 +170,7 @@ def filters_of(
 
 
 def eigenvalues_of(
-    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any
+    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: ExactSolution | None, ax: Any
 ) -> Axes:
     """Draw the eigenvalues of the final QQ' beside those of M."""
     exact = exact or exact_solution(data, X, Y)
@@ -203,7 +199,7 @@ def raster_of(
         timed = starts[0] + step * fired[kept], place * each + who[kept] % each, each
     return plot_raster(
         moments(data, last.samples),
-        {name: _rows(trace, cells) for name, trace in last.traces.items()},
+        _of_cells(last.traces, cells),
         onsets=starts,
         unit=unit_of(data),
         spikes=timed,
@@ -222,14 +218,14 @@ def _held(data: Dataset) -> bool:
 # -- what they are made of -------------------------------------------------------------------------
 
 
-def exact_solution(data: Dataset, X: ArrayLike | None, Y: ArrayLike | None) -> Yardstick:
+def exact_solution(data: Dataset, X: ArrayLike | None, Y: ArrayLike | None) -> ExactSolution:
     """Return the exact solution of the problem that the run has learned."""
     if X is None or Y is None:
         raise InputError(
             "X, Y: must be the data that were learned, which the exact solution needs (got none)"
         )
     ridge = data.attrs["ridge_x"], data.attrs["ridge_y"]
-    return Yardstick(
+    return ExactSolution(
         np.asarray(X) - data["mean_x"].values,
         np.asarray(Y) - data["mean_y"].values,
         data.attrs["s"],
@@ -241,7 +237,7 @@ def stages(
     data: Dataset,
     X: ArrayLike | None = None,
     Y: ArrayLike | None = None,
-    exact: Yardstick | None = None,
+    exact: ExactSolution | None = None,
     shown: int | None = None,
 ) -> dict[str, Stage]:
     """Return the stages that :func:`plateau_of` draws, by title."""

@@ -13,8 +13,9 @@ import numpy as np
 from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.statistics import chunks
-from biorrr.errors import BiorrrError
-from biorrr.models import Departure, Settled
+from biorrr.errors import BiorrrError, InputError
+from biorrr.models import Departure, Rates, Settled
+from biorrr.models.suggested_rates import signal_strengths
 
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 # most 0.23, few others below 0.25.
 _SILENT = 0.25
 _LONG = 10_000  # samples from which on a run is long enough to learn
+_FADED = 0.1  # share of its start, and of what is needed, below which inhibition has faded
+# Share of what all outputs can find that is worth more samples: the bound on the excess of
+# docs/rates.md.
+_WORTHWHILE = 0.02
+_ROWS = 20_000  # samples that are read to judge rates
 
 
 class _FailedRun(BiorrrError, ArithmeticError):
@@ -74,24 +80,111 @@ def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
     )
 
 
+def advice_on_divergence(
+    given: Rates,
+    k: int,
+    s: float,
+    ridge: tuple[float, float],
+    feeds: Mapping[str, Feed],
+    sample: int,
+) -> str:
+    """Return which of the rates ``given`` to lower after a run that diverged at ``sample``: that
+    which is furthest above the one that suits the data.
+    """
+    try:
+        suggested = Rates.suggested(*_some_rows(feeds), k, s, ridge)
+    except InputError:  # nothing to learn
+        return "lower the rates, eta_q (rates.q) first: what x and y share is too little to learn"
+    times = {
+        f"eta_{path}": getattr(given, path)(sample) / getattr(suggested, path).eta0
+        for path in ("x", "y", "q")
+    }
+    in_words = ", ".join(f"{name} {factor:.2g}" for name, factor in times.items())
+    compared = f"rates are, as multiples of Rates.suggested(X, Y, {k}, {s:g}), {in_words}"
+    worst = max(times, key=times.__getitem__)
+    if times[worst] <= 1:
+        return f"{compared}: initial weights are too large; begin with its start"
+    return f"{compared}: lower {worst} (rates.{worst[-1]}) first"
+
+
 def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
-    """Warn of directions of the outputs that are silent after a long run whose rates, fitted to the
-    data, cooled down.
+    """Warn of outputs that have died, with any rates, and of single directions that are silent
+    after a long run whose rates, fitted to the data, cooled down.
 
     All of x is read only where the rows that are kept in memory say so.
     """
-    if not (run.cooled and run.attrs["linear_output"] and run.samples >= _LONG):
+    attrs = run.attrs
+    if not (attrs.get("linear_output") and attrs["plastic"]):
         return
     x, Vx = feeds["x"], run.Vx
     for rows in (x.facts.some, x.values):
         outputs = ((block - x.mean) @ Vx for block in chunks(rows))
         covariance = sum(z.T @ z for z in outputs) / len(rows)
-        powers = np.linalg.eigvalsh(covariance + run.attrs["ridge_x"] * Vx.T @ Vx)
+        powers = np.linalg.eigvalsh(covariance + attrs["ridge_x"] * Vx.T @ Vx)
         silent = np.count_nonzero(powers < _SILENT)
         if not silent:
             return
+    if silent == len(powers) and not run.cooled:
+        _warn_of_fading(run, powers[-1], feeds)
+    elif run.cooled and run.samples >= _LONG:
+        _warn_of_silent_directions(run, powers, feeds)
+
+
+def _warn_of_fading(run: Run, power: float, feeds: Mapping[str, Feed]) -> None:
+    """Warn that outputs have died, with inhibition or in the end of a long run; ``power`` is that
+    of the strongest direction.
+    """
+    attrs, k, data = run.attrs, run.Vx.shape[1], _some_rows(feeds)
+    ridge = attrs["ridge_x"], attrs["ridge_y"]
+    # QQ' has the eigenvalues of M at the optimum.
+    needed = math.sqrt(signal_strengths(*data, k, attrs["s"], ridge).sum())
+    first, last = (float(np.linalg.norm(run.data["Q"].values[at])) for at in (0, -1))
+    faded = last < _FADED * min(first, needed)
+    if not faded and run.samples < _LONG:
+        return
+    inhibition = (
+        f"inhibition has faded: ||Q|| fell from {first:.2g} to {last:.2g}, outputs of unit variance"
+        f" need {needed:.2g}, and they have"
+        if faded
+        else "outputs have died: they have"
+    )
+    compared, rates = "", getattr(run.circuit, "rates", None)
+    if isinstance(rates, Rates) and rates.x.eta0 and needed:
+        suggested = Rates.suggested(*data, k, attrs["s"], ridge)
+        times = rates.q.eta0 / rates.x.eta0 / (suggested.q.eta0 / suggested.x.eta0)
+        compared = (
+            f"eta_q/eta_x is {times:.2g} times that of Rates.suggested(X, Y, {k}, {attrs['s']:g}): "
+        )
+    warn(
+        f"{inhibition} at most {power:.1g} of the power that is due; {compared}raise eta_x"
+        " (rates.x), or lower eta_q (rates.q)"
+    )
+
+
+def _warn_of_silent_directions(run: Run, powers: np.ndarray, feeds: Mapping[str, Feed]) -> None:
+    """Warn of directions whose output power, the lowest of ``powers``, is too low, and say whether
+    that is for want of something to learn or of time.
+    """
+    silent, attrs = np.count_nonzero(powers < _SILENT), run.attrs
+    found = signal_strengths(
+        *_some_rows(feeds), len(powers), attrs["s"], (attrs["ridge_x"], attrs["ridge_y"])
+    )
+    share = found[len(powers) - silent :].sum() / found.sum() if found.any() else 0.0
+    remedy = (
+        f"they are {100 * share:.2g} % of what {len(powers)} outputs can find: present more samples"
+        if share > _WORTHWHILE
+        else "what x and y share there is too weak or too rare to be learned in"
+        f" {run.samples} samples; reduce k, or give departures=[HomeostaticScaling()]"
+    )
     warn(
         f"k: the outputs are silent along {silent} of {len(powers)} directions (the lowest power is"
-        f" {powers[0]:.2g}, and 1 is due): what x and y share there is too weak or too rare to be"
-        f" learned in {run.samples} samples; reduce k, or give departures=[HomeostaticScaling()]"
+        f" {powers[0]:.2g}, and 1 is due): {remedy}"
     )
+
+
+def _some_rows(feeds: Mapping[str, Feed]) -> tuple[np.ndarray, np.ndarray]:
+    """Return evenly spaced samples of x and of y, as they are presented."""
+    step = -(-feeds["x"].samples // _ROWS)
+    rows = [feeds["x"].row(sample, 0) for sample in range(0, feeds["x"].samples, step)]
+    x, y = (feeds[name].values[rows] - feeds[name].mean for name in ("x", "y"))
+    return x, y

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from biorrr.sims.lab.folder import RunFolder
+from biorrr.sims.lab.run_folder import RunFolder
 from biorrr.sims.lab.settings import Kind, Settings, key_of, kinds, listed_fields, parsed, resolve
 
 # The options every experiment has beside its settings: name, type, default, option.

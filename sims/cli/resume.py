@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from biorrr.sims.lab.circuits import check_circuit
-from biorrr.sims.lab.files import FolderError, inside
-from biorrr.sims.lab.folder import ResumedFolder
-from biorrr.sims.lab.folder.contents import CONFIG, finished
+from biorrr.sims.lab.own_circuits import check_circuit
+from biorrr.sims.lab.run_folder import CONFIG, UNFINISHED, RunFolder, is_finished, lock, settle
+from biorrr.sims.lab.safe_files import FolderError, inside
 from biorrr.sims.lab.settings import PROVENANCE, read_config, resolve
 from biorrr.sims.main import commands, find_command
 from biorrr.sims.sweeps.run import PLAN, resume_sweep
@@ -42,16 +41,19 @@ def resume(
         raise FolderError(
             f"{folder}: must be the folder of a run or of a sweep (there is no such folder)"
         )
-    held = ResumedFolder(folder)
-    if not inside(held.begun, CONFIG).is_file():
+    with lock(folder):  # what a killed process has left half done
+        settle(folder)
+    begun = inside(folder, UNFINISHED)
+    begun = begun if inside(begun, CONFIG).is_file() else folder
+    if not inside(begun, CONFIG).is_file():
         raise FolderError(f"{folder}: has no run to resume: there is no {CONFIG} in it")
-    if held.begun == folder and finished(folder):
+    if begun == folder and is_finished(folder):
         print(f"{folder}: finished; nothing to resume")
         return
-    experiment = experiment_of(held.begun)
-    settings = resolve(experiment.settings, held.begun / CONFIG, folder=held.begun)
+    experiment = experiment_of(begun)
+    settings = resolve(experiment.settings, begun / CONFIG, folder=begun)
     check_circuit(f"the run in {folder}", getattr(settings, "circuit", None), circuit)
-    experiment.run(settings, held)
+    experiment.run(settings, RunFolder("", folder, source=begun / CONFIG, resumed=True))
 
 
 def experiment_of(folder: Path) -> Any:

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.data import SMALL_DATA
-from biorrr.sims.experiments.plateau import Learner
 from biorrr.sims.experiments.plateau.agreement import (
     EXCESS,
     PLACE,
@@ -23,33 +22,33 @@ from biorrr.sims.experiments.plateau.agreement import (
     WHITE_PLACE,
     WHITENING,
 )
-from biorrr.sims.experiments.symmetry import farthest
 from biorrr.sims.lab import (
     Claim,
     Figure,
     Findings,
-    Job,
     Lab,
     Quantity,
-    check_rank,
-    default_ridge,
+    Task,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.quantities import PERCENT, readable
-from biorrr.sims.lab.training import CONVERGED_SAMPLES, FamilySettings, learned, unjudged_because
+from biorrr.sims.lab.findings import PERCENT, readable
+from biorrr.sims.lab.training import (
+    CONVERGED_SAMPLES,
+    FamilySettings,
+    check_rank,
+    default_ridge,
+    farthest,
+    learned,
+    unjudged_because,
+)
 from biorrr.sims.lazy import analysis, data_sets, np, xr
+from biorrr.sims.words import in_full
 
 RECORDED_SAMPLES = 300  # in which distal plasticity is recorded
 EIGENVALUES = 0.05  # relative deviation of an eigenvalue of QQ' from M's, on either side
 COEFFICIENTS = 1e-6  # deviation of a coefficient of the distal rule, on either side
-OF_SEEDS = [
-    "excess",
-    "whitening_error",
-    "eigenvalues_QQ",
-    "plateau_relative_error",
-]  # what differs between them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,13 +67,13 @@ class FamilyExperimentSettings(FamilySettings):
 
 CAPTIONS = {
     "family": (
-        "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first neuron"
-        " (black) on the back-propagated error (grey), at three values of s. Below, against s:"
-        " eigenvalues of QQ' (dots, one per seed) on those of M (dashed); excess over the optimum;"
-        " relative r.m.s. error of the plateau, one dot per neuron and seed; and the coefficients"
-        " of the distal rule as fitted to recorded changes (dots), on s and 1 - s + s ridge"
-        " (dashed)."
-    )
+        "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first"
+        " neuron (black) on the back-propagated error (grey), at three values of s. Below,"
+        " against s: eigenvalues of QQ' (diamonds, one per seed) on those of M (dashed); excess"
+        " over the optimum, at most {excess_max}; relative r.m.s. error of the plateau, one dot"
+        " per neuron and seed, at most {plateau_relative_error_max}; and the coefficients of the"
+        " distal rule as fitted to recorded changes (dots), on s and 1 - s + s ridge (dashed)."
+    ),
 }
 
 
@@ -102,16 +101,19 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
     data = lab.load(settings.data)
     check_rank(settings.k, data)
     settings = lab.fill_in(ridge=default_ridge(data), epochs=-(-CONVERGED_SAMPLES // len(data.X)))
-    exact = {s: analysis.Yardstick(*data.stand_in, s, settings.ridge) for s in settings.s}
+    exact = {s: analysis.ExactSolution(*data.stand_in, s, settings.ridge) for s in settings.s}
 
-    learners = [Learner(s, seed) for s in settings.s for seed in settings.every_seed]
-    found = lab.map(learn, learners, data, exact)
-    rules = lab.map(record_rule, settings.s, data)
+    found = lab.map(learn, {"s": settings.s, "seed": settings.every_seed}, data, exact)
+    rules = lab.map(record_rule, {"s": settings.s}, data)
 
-    results = join(
-        {s: [found[Learner(s, seed)] for seed in settings.every_seed] for s in settings.s}, rules
+    of_one_seed = ["eigenvalues_M", "plateau", "error"]
+    results = xr.merge(
+        [
+            found.drop_vars([*of_one_seed, "seconds"]),
+            found[of_one_seed].isel(seed=0, drop=True),
+            rules,
+        ]
     )
-    results = results.assign_coords(seed=[*settings.every_seed])
     samples = settings.epochs * len(data.X)
     return Findings(
         title=(
@@ -123,10 +125,10 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
             Quantity("seeds", settings.seeds),
             *summary(results),
             Quantity("samples", samples),
-            Quantity("engine", found[learners[0]].attrs["engine"]),
-            Quantity("seconds", sum(one.attrs["seconds"] for one in found.values()), "s"),
+            Quantity("engine", found.attrs["engine"]),
+            Quantity("seconds", found["seconds"].sum().item(), "s"),
         ],
-        rows={f"s = {s:g}": in_words(results.sel(s=s)) for s in settings.s},
+        rows={f"s = {in_full(s)}": in_words(results.sel(s=s)) for s in settings.s},
         data={"run": results},
         figures=[Figure("family", partial(plot_family, results))],
         claims=[*judge(results, unjudged_because(settings, samples), data=data.name)],
@@ -134,23 +136,25 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
 
 
 def learn(
-    job: Job, learner: Learner, data: data_sets.Dataset, exact: Mapping[float, analysis.Yardstick]
+    task: Task,
+    data: data_sets.Dataset,
+    exact: Mapping[float, analysis.ExactSolution],
+    s: float,
+    seed: int,
 ) -> xr.Dataset:
     """Let a circuit learn, and compare it with the exact solution."""
-    settings = job.settings
-    circuit = settings.make_circuit(
-        k=settings.k, s=learner.s, ridge=settings.ridge, seed=learner.seed
-    )
-    run = job.run(
+    settings = task.settings
+    circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=seed)
+    run = task.run(
         circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=2
     )
     weights = {name: getattr(run, name) for name in ("Vx", "Vy", "Q", "R")}
-    cost = {name: run.data.attrs[name] for name in ("engine", "seconds")}
-    return compare(weights, data.centred(), exact[learner.s]).assign_attrs(cost)
+    found = compare(weights, data.centred(), exact[s]).assign(seconds=run.data.attrs["seconds"])
+    return found.assign_attrs(engine=run.data.attrs["engine"])
 
 
 def compare(
-    weights: Mapping[str, np.ndarray], data: data_sets.Dataset, exact: analysis.Yardstick
+    weights: Mapping[str, np.ndarray], data: data_sets.Dataset, exact: analysis.ExactSolution
 ) -> xr.Dataset:
     """Compare a circuit with weights Vx, Vy, Q, R with the exact solution, on centred data."""
     audit = analysis.audit_plateau(data.X, data.Y, **weights, ridge=exact.ridge)
@@ -169,43 +173,23 @@ def compare(
     )
 
 
-def record_rule(job: Job, s: float, data: data_sets.Dataset) -> dict[str, float]:
+def record_rule(task: Task, data: data_sets.Dataset, s: float) -> dict[str, float]:
     """Fit the distal rule to the changes of all distal synapses in the first samples of a
     circuit.
     """
     from biorrr.analysis.distal_rule import fit_distal_rule
 
-    settings = job.settings
+    settings = task.settings
     circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=settings.seed)
     order = np.random.default_rng(settings.seed).integers(len(data.X), size=RECORDED_SAMPLES)
     recorded = ("y", "z", "a", "Vy")
-    run = job.run(
+    run = task.run(
         circuit, data.X, data.Y, order=order, record=recorded, every=1, snapshots=1, centre=True
     )
     Vy = run.data["Vy_trace"].values.reshape(RECORDED_SAMPLES, data.Y.shape[1], settings.k)
     y, z, a, eta = (run.data[name].values for name in ("y", "z", "a", "eta_y"))
     exact = {"own_current_exact": s, "decay_exact": 1 - s + s * settings.ridge}
     return fit_distal_rule(y, z, a, Vy, eta) | exact
-
-
-def join(
-    found: Mapping[float, list[xr.Dataset]], rules: Mapping[float, Mapping[str, Any]]
-) -> xr.Dataset:
-    """Return all comparisons by s and seed, with the plateaus of the first seed and the distal
-    rules.
-    """
-    each = [
-        xr.concat(
-            seeds,
-            "seed",
-            data_vars=OF_SEEDS,
-            coords="minimal",
-            compat="override",
-            combine_attrs="drop",
-        ).assign({name: float(value) for name, value in rules[s].items()})
-        for s, seeds in found.items()
-    ]
-    return xr.concat(each, dim="s").assign_coords(s=[*found])
 
 
 def eigenvalue_deviations(results: xr.Dataset) -> xr.DataArray:

@@ -9,19 +9,19 @@ numbers are means with their spread.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.lab import (
     Figure,
     Findings,
-    Job,
     Lab,
     Quantity,
     SettingsError,
-    check_rank,
-    default_ridge,
+    Task,
     experiment,
     option,
 )
@@ -30,6 +30,8 @@ from biorrr.sims.lab.training import (
     TrainingSettings,
     cell_arguments,
     cell_option,
+    check_rank,
+    default_ridge,
     learned,
     scored,
 )
@@ -61,37 +63,42 @@ class LearnSettings(TrainingSettings):
 CAPTIONS = {
     "learning_curve": (
         "Objective of the circuit against the number of samples that it has seen. The lower the"
-        " objective, the more of the instructive input the outputs predict. The dashed line is the"
-        " optimum, the lowest value that so many neurons can reach: a circuit that has learned lies"
-        " on it."
+        " objective, the more of the instructive input the outputs predict. The dashed line is"
+        " the optimum, the lowest value that so many neurons can reach: a circuit that has"
+        " learned lies on it. In the end it is {excess} above."
     ),
     "plateau": (
-        "Four signals of each neuron in stretches of consecutive samples at the start of learning,"
-        " halfway (where the circuit's prediction has come half the way to its final form) and at"
-        " the end. The plateau (black) is what inhibition (green) leaves of the distal current"
-        " (orange). At the start inhibition has nothing to do with the current; at the end it"
-        " predicts it from the neuron's own output (blue), and what is left is the error of the"
-        " prediction. Grey lines are the theory: behind the plateau the back-propagated error,"
-        " behind the inhibition the best prediction of the current. Learning has succeeded where"
-        " black lies on grey. All stretches of a neuron share the two scales on the right, in the"
-        " units of the signals; triangles mark values that are too large for them."
+        "Four signals of each neuron in stretches of consecutive samples at the start of"
+        " learning, halfway (where the circuit's prediction has come half the way to its final"
+        " form) and at the end. The plateau (black) is what inhibition (green) leaves of the"
+        " distal current (orange). At the start inhibition has nothing to do with the current;"
+        " at the end it predicts it from the neuron's own output (blue), and what is left is the"
+        " error of the prediction. Grey lines are the theory: behind the plateau the"
+        " back-propagated error, behind the inhibition the best prediction of the current."
+        " Learning has succeeded where black lies on grey: above each panel stands the r.m.s."
+        " difference between plateau and theory in it, relative to the r.m.s. of theory. All"
+        " stretches of a neuron share the two scales on the right, in the units of the signals;"
+        " triangles mark values that are too large for them."
     ),
     "filters": (
-        "Proximal weights of each neuron, above as learned, below as the exact solution has them."
-        " Any rotation of the filters predicts equally well, so the learned ones were turned to lie"
-        " as near as possible to the exact ones. The two rows should look the same."
+        "Proximal weights of each neuron, above as learned, below as the exact solution has"
+        " them. Any rotation of the filters predicts equally well, so the learned ones were"
+        " turned to lie as near as possible to the exact ones. The two rows should look the"
+        " same: r is the correlation of the filter with the exact one. The largest angle between"
+        " their spans is {angle_max_deg} degrees."
     ),
     "eigenvalues": (
-        "Eigenvalues of QQ', by which interneurons inhibit (diamonds), beside those of the matrix M"
-        " of the exact solution (bars), which say how much of the instructive input each filter can"
-        " predict; minus the sum of the first k is the optimum. Each diamond should come to lie at"
-        " the top of its bar. Q goes on to converge after the filters have found the right"
-        " subspace, and as long as diamonds are off the outputs are not yet of unit variance, but"
-        " the objective does not suffer."
+        "Eigenvalues of QQ', by which interneurons inhibit (diamonds), beside those of the"
+        " matrix M of the exact solution (bars), which say how much of the instructive input"
+        " each filter can predict; minus the sum of the first k is the optimum. Each diamond"
+        " should come to lie at the top of its bar. Q goes on to converge after the filters have"
+        " found the right subspace, and as long as diamonds are off the outputs are not yet of"
+        " unit variance, but the objective does not suffer."
     ),
     "excess": (
         "How far the objective lies above the optimum, in percent of the optimum, against the"
         " number of samples seen: the mean over all seeds, in a band of one standard deviation."
+        " In the end it is {excess}."
     ),
 }
 
@@ -111,36 +118,46 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     if settings.ridge == "cv":
         lab.set(ridge=best_ridge(data, settings))
     settings = lab.fill_in(epochs=usual, ridge=default_ridge(data))
-    exact = analysis.Yardstick(*data.stand_in, settings.s, settings.ridge)
+    exact = analysis.ExactSolution(*data.stand_in, settings.s, settings.ridge)
 
-    runs = lab.map(learn_from, settings.every_seed, data, keep_unfinished=True)
+    runs = lab.map(learn_from, {"seed": settings.every_seed}, data, keep_unfinished=True)
 
-    first, *others = runs.values()
-    predicted: dict[str, float] = {}
+    first = runs.values[0]
+    predicted: Mapping[str, Any] = {}
     if not lab.failure and "readout" in first.data and can_hold_out(data, settings.cell):
-        predicted = lab.map(predict_held_out, [settings.seed], data)[settings.seed]
-    courses, figures = join(runs, exact), draw(first, data, exact)
-    if others:
-        draw_all = partial(
-            analysis.plot_learning, courses["seen"], courses["excess"].values, label="circuit"
-        )
+        predicted = lab.map(predict_held_out, {"seed": [settings.seed]}, data)
+    excess = [exact.excess(run.data["Vx"].values) for run in runs.values]
+    courses = xr.Dataset(
+        {
+            "excess": (("seed", "snapshot"), excess),
+            "r_minus_qt": (("seed", "snapshot"), [run.r_minus_qt for run in runs.values]),
+            "seen": ("snapshot", first.data["seen"].values),
+        },
+        coords={"seed": runs["seed"]},
+    )
+    figures = draw(first, data, exact)
+    if len(runs) > 1:
+        draw_all = partial(analysis.plot_learning, courses["seen"], excess, label="circuit")
         figures.append(Figure("excess", draw_all))
     return Findings(
         title=(
             f"{data.name}: {len(data.X)} samples, {data.X.shape[1]} inputs, {data.Y.shape[1]}"
             " targets"
         )
-        + (f", {settings.seeds} seeds" if others else "")
+        + (f", {settings.seeds} seeds" if len(runs) > 1 else "")
         + "; data are centred",
         quantities=[
             *learned(data, settings, settings.seeds),
-            *scored([*runs.values()], exact),
+            *scored(runs.values, exact),
             *(
-                Quantity(name, r2, "", HELD_OUT[name], row="held-out R2")
+                Quantity(name, r2.item(), "", HELD_OUT[name], row="held-out R2")
                 for name, r2 in predicted.items()
             ),
         ],
-        data={"run" if run is first else f"run-{seed}": run for seed, run in runs.items()}
+        data={
+            "run" if seed == settings.seed else f"run-{seed}": runs.sel(seed=seed).item()
+            for seed in settings.every_seed
+        }
         | {"learning": courses},
         figures=figures,
     )
@@ -159,21 +176,21 @@ def best_ridge(data: data_sets.Dataset, settings: LearnSettings) -> float:
     return analysis.choose_ridge(X, Y, settings.k, settings.s, folds=folds, groups=data.groups).best
 
 
-def learn_from(job: Job, seed: int, data: data_sets.Dataset) -> circuits.Run:
+def learn_from(task: Task, data: data_sets.Dataset, seed: int) -> circuits.Run:
     """Let a circuit learn the data from a seed."""
-    return learn_samples(job, seed, data.X, data.Y, record=TRACES, snapshots=100)
+    return learn_samples(task, seed, data.X, data.Y, record=TRACES, snapshots=100)
 
 
 def learn_samples(
-    job: Job, seed: int, X: np.ndarray, Y: np.ndarray, record: tuple[str, ...], snapshots: int
+    task: Task, seed: int, X: np.ndarray, Y: np.ndarray, record: tuple[str, ...], snapshots: int
 ) -> circuits.Run:
     """Let a circuit learn ``X`` (n_samples, m) and ``Y`` (n_samples, n), as the settings ask."""
-    settings = job.settings
+    settings = task.settings
     cell = cell_arguments(settings.cell)
     circuit = settings.make_circuit(
         k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed, **cell
     )
-    return job.run(
+    return task.run(
         circuit, X, Y, epochs=settings.epochs, centre=True, record=record, snapshots=snapshots
     )
 
@@ -191,7 +208,7 @@ def can_hold_out(data: data_sets.Dataset, cell: str) -> bool:
     return cell != "millivolts" and data.fits_in_memory and len(np.unique(data.trials)) >= 5
 
 
-def predict_held_out(job: Job, seed: int, data: data_sets.Dataset) -> dict[str, float]:
+def predict_held_out(task: Task, data: data_sets.Dataset, seed: int) -> dict[str, float]:
     """Return R2 on a random fifth of the trials of a circuit and of the exact solution that learned
     the others.
 
@@ -201,37 +218,20 @@ def predict_held_out(job: Job, seed: int, data: data_sets.Dataset) -> dict[str, 
     trials, trial_of = np.unique(data.trials, return_inverse=True)
     held_out = np.random.default_rng(seed).permutation(len(trials))[trial_of] < len(trials) // 5
     (X, Y), (X_new, Y_new) = ((data.X[rows], data.Y[rows]) for rows in (~held_out, held_out))
-    settings = job.settings
-    exact = analysis.ReducedRankRegression(settings.k, s=settings.s, ridge=settings.ridge).fit(X, Y)
-    deviations = np.square(Y_new - Y.mean(axis=0)).sum()
+    settings = task.settings
+    x_mean, y_mean = X.mean(axis=0), Y.mean(axis=0)
+    exact = analysis.ExactSolution(X - x_mean, Y - y_mean, settings.s, settings.ridge)
+    filters = {"held_out_r2_exact": (exact.Vx(settings.k), exact.readout(settings.k))}
     try:
-        run = learn_samples(job, seed, X, Y, record=(), snapshots=2)
-        circuit = (X_new - X.mean(axis=0)) @ run.Vx @ run.data["readout"].values.T + Y.mean(axis=0)
+        run = learn_samples(task, seed, X, Y, record=(), snapshots=2)
+        filters["held_out_r2"] = run.Vx, run.data["readout"].values
     except circuits.Diverged:
-        circuit = np.full_like(Y_new, np.nan)
-    predictions = zip(HELD_OUT, (circuit, exact.predict(X_new)), strict=True)
-    return {name: 1 - float(np.square(Y_new - y).sum() / deviations) for name, y in predictions}
+        filters["held_out_r2"] = tuple(np.nan * values for values in filters["held_out_r2_exact"])
+    predicted = {name: (X_new - x_mean) @ Vx @ B.T + y_mean for name, (Vx, B) in filters.items()}
+    return {name: analysis.r2(Y_new, predicted[name], y_mean) for name in HELD_OUT}
 
 
-def join(runs: dict[int, circuits.Run], exact: analysis.Yardstick) -> xr.Dataset:
-    """Return the excess and ||Q' - R|| of all runs, each (seed, snapshot)."""
-    return xr.Dataset(
-        {
-            "excess": (
-                ("seed", "snapshot"),
-                np.stack([exact.excess(run.data["Vx"].values) for run in runs.values()]),
-            ),
-            "r_minus_qt": (
-                ("seed", "snapshot"),
-                np.stack([run.r_minus_qt for run in runs.values()]),
-            ),
-            "seen": ("snapshot", runs[min(runs)].data["seen"].values),
-        },
-        coords={"seed": [*runs]},
-    )
-
-
-def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.Yardstick) -> list[Figure]:
+def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.ExactSolution) -> list[Figure]:
     """Return learning curve, plateaus through learning, filters and eigenvalues, as the run draws
     them in a script.
     """

@@ -16,30 +16,39 @@ from typing import Any
 
 from biorrr.sims.data import SMALL_DATA, Data
 from biorrr.sims.lab import (
+    PERCENT,
     Claim,
     ExperimentSettings,
     Figure,
     Findings,
-    Job,
     Lab,
     Quantity,
-    check_rank,
+    Task,
     compiled_if_possible,
     data_option,
     experiment,
     option,
     seeds_option,
 )
+from biorrr.sims.lab.training import check_rank, farthest
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
+from biorrr.sims.words import in_full
 
 SNAPSHOTS = 60
 # of ||Q' - R|| to its start: the theory is held to TOLERANCE down to here, and seen to go on
 SMALLEST_RATIO = 1e-8
 TOLERANCE = 1e-6  # relative deviation from theory, either way
 PLACE = 'supplement D, "Decoupling the interneuron synapses"'
-# Rates of Vx and Vy, over what would undo a typical error in one sample. Proximal learning is
-# stable below 2.
-PROXIMAL, DISTAL = 0.2, 0.01
+# Rates of Vx and Vy over that of Q and R, in units of what undoes a typical error in one sample.
+# With smaller ones inhibition fades before outputs grow; these learn on digits at s = 0 and 1 with
+# eta/tau from 0.0003 to 0.003.
+PROXIMAL, DISTAL = 24.0, 1.0
+DURATION = 30.0  # of a run, in 1/(eta/tau) samples
+MET, LEARNED = (
+    1e-4,
+    0.05,
+)  # ||R - Q'|| / ||Q|| and excess up to which R has met Q' in circuits that learn
+SIGNS = "positive", "negative"  # of the eigenvalues of QR at the start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +59,8 @@ class SymmetrySettings(ExperimentSettings):
     k: int = option(2, "pyramidal neurons, and as many interneurons", short="k", at_least=1)
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     etas: tuple[float, ...] = option(
-        (0.001, 0.003, 0.01, 0.03),
-        "rates eta/tau of Q and R; may be repeated",
+        (0.0003, 0.001, 0.003),
+        "rates eta/tau of Q and R; may be repeated; noise of learning grows with them",
         at_least=1e-5,
         at_most=0.5,
     )
@@ -59,39 +68,17 @@ class SymmetrySettings(ExperimentSettings):
     seeds: int = seeds_option(8)
 
 
-@dataclass(frozen=True)
-class Trial:
-    """One circuit, followed from one start.
-
-    Parameters
-    ----------
-    negative
-        True if QR has a negative eigenvalue at the start.
-    eta
-        Rate of Q and R.
-    seed
-        Seed of the start and of the order of samples.
-    """
-
-    negative: bool
-    eta: float
-    seed: int
-
-    @property
-    def samples(self) -> int:
-        """Number of samples: until the ratio has fallen a little below what is tested."""
-        return math.ceil(math.log(0.1 * SMALLEST_RATIO) / math.log1p(-self.eta))
-
-
 CAPTIONS = {
     "symmetry": (
         "How the weights R, from pyramidal cells to interneurons, find the transpose of Q, the"
-        " weights back, though both start at random and neither sees the other. Left: distance"
-        " between the two, over its start, at several learning rates and from several starts each"
-        " (dots); the theory (dashed) has no free parameter, and the dots should lie on it. Right:"
-        " mean power of the output from the same starts (grey) and from starts at which QR has a"
-        " negative eigenvalue (orange), at the lowest rate: inhibition then excites at first, and"
-        " activity grows until R has met the transpose of Q. A run that diverges ends early."
+        " weights back, though both start at random and neither sees the other, in circuits that"
+        " learn meanwhile. All panels share an axis: samples times the rate eta/tau of Q and R."
+        " Left: distance between the two, over its start, from several starts each; the theory"
+        " (dashed) has no free parameter, and the marks should lie on it; they are off it by at"
+        " most {relative_error_max}, relative. Middle: ||QQ'||, by which interneurons inhibit,"
+        " relative to that of the exact solution. If R and Q only faded together, it would fall to"
+        " 0; in the end ||R - Q'|| is {distance_max} of ||Q|| or less. Right: excess of the"
+        " circuits over the optimum, in the end at most {excess_max}."
     )
 }
 
@@ -113,11 +100,11 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     )  # each run is short, but there are many
     data = lab.load(settings.data)
     check_rank(settings.k, data)
-    exact = analysis.Yardstick(*data.stand_in, settings.s, settings.ridge)
+    exact = analysis.ExactSolution(*data.stand_in, settings.s, settings.ridge)
 
-    courses = lab.map(follow, trials(settings), data, exact)
+    over = {"eigenvalues": SIGNS, "eta": settings.etas, "start": settings.every_seed}
+    results = lab.map(follow, over, data, exact)
 
-    results = join(courses, settings)
     found = summary(results)
     setup = {
         "data": data.name,
@@ -138,76 +125,89 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
             Claim.about(
                 found["negative_diverged"],
                 "no circuit runs away from a start where QR has a negative eigenvalue",
-            )
+            ),
+            Claim.about(found["distance_max"], "R is Q' in the end, relative to ||Q||"),
+            Claim.about(found["excess_max"], "circuits learn while R finds Q'"),
         ],
     )
 
 
-def trials(settings: SymmetrySettings) -> list[Trial]:
-    """Return every rate from every start, without and with a negative eigenvalue of QR."""
-    return [
-        Trial(negative, eta, seed)
-        for negative in (False, True)
-        for eta in settings.etas
-        for seed in settings.every_seed
-    ]
-
-
 def follow(
-    job: Job, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick
+    task: Task,
+    data: data_sets.Dataset,
+    exact: analysis.ExactSolution,
+    eigenvalues: str,
+    eta: float,
+    start: int,
 ) -> dict[str, Any]:
-    """Follow one circuit.
+    """Follow one circuit from one start, with the rate ``eta`` of Q and R.
+
+    ``start`` is the seed of the start and of the order of samples. Where ``eigenvalues`` is
+    negative, QR has a negative eigenvalue at first.
 
     Returns, each (snapshot,): samples seen, ||Q' - R|| over its start as measured and as predicted,
-    the rounding error to expect in it, and the mean power |z|^2 of the output; and whether it
-    diverged.
+    the rounding error to expect in it, ||Q' - R|| / ||Q||, ||QQ'|| over that of the exact solution,
+    the excess, and the mean power |z|^2 of the output; and whether it diverged.
     """
-    settings = job.settings
+    settings = task.settings
     circuit = settings.make_circuit(
         k=settings.k,
         s=settings.s,
         ridge=settings.ridge,
-        seed=trial.seed,
-        rates=rates(settings, trial, data, exact),
-        **unrelated(trial.seed, settings.k, exact, trial.negative),
+        seed=start,
+        rates=rates(settings, eta, data, exact),
+        **unrelated(start, settings.k, exact, eigenvalues == "negative"),
     )
-    order = np.random.default_rng(trial.seed).integers(len(data.X), size=trial.samples)
+    order = np.random.default_rng(start).integers(len(data.X), size=math.ceil(DURATION / eta))
     try:
-        run = job.run(
-            circuit, data.X, data.Y, order=order, record=(), snapshots=SNAPSHOTS, centre=True
+        run = task.run(
+            circuit,
+            data.X,
+            data.Y,
+            order=order,
+            record=(),
+            snapshots=("linear", SNAPSHOTS),
+            centre=True,
         )
     except circuits.Diverged as error:
         run = error.run
-    weights = run.data
+    weights, Q = run.data, run.data["Q"].values
     with np.errstate(over="ignore"):  # of a circuit that has diverged
         power = np.square(data.centred().X @ weights["Vx"].values).mean(axis=1).sum(axis=1)
-    decay = analysis.symmetry_decay(weights["Q"], weights["R"], weights["seen"], trial.eta)
+        inhibition = np.linalg.norm(Q @ Q.swapaxes(1, 2), axis=(1, 2))
+    decay = analysis.symmetry_decay(weights["Q"], weights["R"], weights["seen"], eta)
     return {
-        "seen": decay.samples,
-        "ratio": decay.measured / decay.measured[0],
-        "predicted": decay.predicted / decay.measured[0],
-        "rounding": decay.rounding / decay.measured[0],
-        "power": power,
+        "seen": ("snapshot", decay.samples),
+        "ratio": ("snapshot", decay.measured / decay.measured[0]),
+        "predicted": ("snapshot", decay.predicted / decay.measured[0]),
+        "rounding": ("snapshot", decay.rounding / decay.measured[0]),
+        "distance": ("snapshot", run.r_minus_qt_relative),
+        "inhibition": (
+            "snapshot",
+            inhibition / np.linalg.norm(exact.eigenvalues[: settings.k]),
+        ),
+        "excess": ("snapshot", exact.excess(weights["Vx"].values)),
+        "power": ("snapshot", power),
         "diverged": int(run.ended == "diverged"),
     }
 
 
 def rates(
-    settings: SymmetrySettings, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick
+    settings: SymmetrySettings, eta: float, data: data_sets.Dataset, exact: analysis.ExactSolution
 ) -> models.Rates:
-    """Return constant rates: of Q and R as the trial has them, of Vx and Vy to suit the scale of
+    """Return constant rates: of Q and R as given, of Vx and Vy to suit the scale of
     the data.
     """
     power_x, power_y = data.X.var(axis=0).sum(), data.Y.var(axis=0).sum()
     return models.Rates(
-        x=models.Rate(PROXIMAL / (power_x * -exact.optimum(settings.k))),
-        y=models.Rate(DISTAL / (1 - settings.s + settings.s * power_y)),
-        q=models.Rate(trial.eta),
+        x=models.Rate(PROXIMAL * eta / (power_x * -exact.optimum(settings.k))),
+        y=models.Rate(DISTAL * eta / (1 - settings.s + settings.s * power_y)),
+        q=models.Rate(eta),
     )
 
 
 def unrelated(
-    seed: int, k: int, exact: analysis.Yardstick, negative: bool
+    seed: int, k: int, exact: analysis.ExactSolution, negative: bool
 ) -> dict[str, np.ndarray]:
     """Draw unrelated Q0 and R0, (k, k), of the size that Q has at the optimum.
 
@@ -219,30 +219,6 @@ def unrelated(
         Q, R = size * rng.standard_normal((2, k, k))
         if (np.linalg.eigvals(Q @ R).real.min() < 0) == negative:
             return {"Q0": Q, "R0": R}
-
-
-def join(courses: Mapping[Trial, Mapping[str, Any]], settings: SymmetrySettings) -> xr.Dataset:
-    """Return what all trials have found, each (eigenvalues, eta, start, snapshot), NaN after a
-    divergence.
-    """
-    dims, shape = ("eigenvalues", "eta", "start"), (2, len(settings.etas), settings.seeds)
-    filled = {
-        name: np.full((*shape, SNAPSHOTS + 1), np.nan)
-        for name in ("seen", "ratio", "predicted", "rounding", "power")
-    }
-    for place, course in zip(np.ndindex(shape), courses.values(), strict=True):
-        for name, values in filled.items():
-            values[place][: len(course[name])] = course[name]
-    diverged = np.reshape([int(course["diverged"]) for course in courses.values()], shape)
-    return xr.Dataset(
-        {name: ((*dims, "snapshot"), values) for name, values in filled.items()}
-        | {"diverged": (dims, diverged)},
-        coords={
-            "eigenvalues": ["positive", "negative"],
-            "eta": [*settings.etas],
-            "start": [*settings.every_seed],
-        },
-    )
 
 
 def summary(results: xr.Dataset) -> dict[str, Quantity]:
@@ -258,19 +234,20 @@ def summary(results: xr.Dataset) -> dict[str, Quantity]:
     peaks = results["power"].max("snapshot").median("start")
     found: list[Quantity] = []
     for eta in results["eta"].values:
-        row = f"eta/tau = {eta:g}"
+        at = in_full(eta)
+        row = f"eta/tau = {at}"
         peak, excited = (
             float(peaks.sel(eta=eta, eigenvalues=sign)) for sign in ("positive", "negative")
         )
         deviation = abs(farthest(usual.sel(eta=eta)))
         found += [
             Quantity(
-                f"relative_error_{eta:g}", deviation, "", "relative deviation from theory", row=row
+                f"relative_error_{at}", deviation, "", "relative deviation from theory", row=row
             ),
-            Quantity(f"negative_relative_error_{eta:g}", abs(farthest(resolved.sel(eta=eta)))),
-            Quantity(f"peak_power_{eta:g}", peak, "", "peak output power", row=row),
+            Quantity(f"negative_relative_error_{at}", abs(farthest(resolved.sel(eta=eta)))),
+            Quantity(f"peak_power_{at}", peak, "", "peak output power", row=row),
             Quantity(
-                f"negative_peak_power_{eta:g}",
+                f"negative_peak_power_{at}",
                 excited,
                 "",
                 "with a negative eigenvalue of QR",
@@ -291,21 +268,32 @@ def summary(results: xr.Dataset) -> dict[str, Quantity]:
         Quantity("negative_diverged", runaways, bound=(0, 0)),
         Quantity("relative_error_max", abs(deviation)),
         Quantity("deviation", deviation, bound=(-TOLERANCE, TOLERANCE)),
+        Quantity(
+            "distance_max",
+            last(results, "distance"),
+            words="||R - Q'|| / ||Q|| in the end, at most",
+            bound=(0, MET),
+        ),
+        Quantity(
+            "excess_max",
+            last(results, "excess"),
+            PERCENT,
+            "excess in the end, at most",
+            bound=(-1e-9, LEARNED),
+        ),
     ]
     return {one.name: one for one in found}
 
 
-def farthest(deviations: xr.DataArray, of_none: float = math.nan) -> float:
-    """Return the deviation that is farthest from 0, with its sign; ``of_none`` where none is
-    known.
-    """
-    known = deviations.values[np.isfinite(deviations.values)]
-    return float(known[np.argmax(np.abs(known))]) if len(known) else of_none
+def last(results: xr.Dataset, name: str) -> float:
+    """Return the largest last value of a course; NaN where a circuit has diverged."""
+    return float(results[name].isel(snapshot=-1).max(skipna=False))
 
 
 def decay(settings: SymmetrySettings, data: str, found: Mapping[str, Quantity]) -> Claim:
     """Judge what the supplement says of the decay."""
     runs, diverged = settings.seeds * len(settings.etas), found["diverged"].value
+    faded = any(not within(found[name]) for name in ("distance_max", "excess_max"))
     return Claim.about(
         found["deviation"],
         "the difference [between Q' and R] decays exponentially",
@@ -313,8 +301,20 @@ def decay(settings: SymmetrySettings, data: str, found: Mapping[str, Quantity]) 
         data=data,
         run=(
             f"||Q' - R|| beside (1 - eta/tau)^T, {settings.k} neurons, {runs} starts without and"
-            f" {runs} with a negative eigenvalue of QR, down to {SMALLEST_RATIO:g} of the start"
+            f" {runs} with a negative eigenvalue of QR, down to {SMALLEST_RATIO:g} of the start, in"
+            " circuits that learn"
         ),
-        value=math.nan if diverged else found["deviation"].value,
-        numbers={"largest relative error": found["relative_error_max"].value, "diverged": diverged},
+        value=math.nan if diverged or faded else found["deviation"].value,
+        numbers={
+            "largest relative error": found["relative_error_max"].value,
+            "diverged": diverged,
+            "||R - Q'|| / ||Q|| in the end": found["distance_max"].value,
+            "excess in the end": found["excess_max"].value,
+        },
     )
+
+
+def within(quantity: Quantity) -> bool:
+    """Return True if a quantity lies within its bound."""
+    low, high = quantity.bound or (-math.inf, math.inf)
+    return low <= quantity.value <= high

@@ -17,14 +17,12 @@ from biorrr.sims.lab import (
     PERCENT,
     Figure,
     Findings,
-    Job,
     Lab,
     Quantity,
-    check_rank,
-    default_ridge,
+    Task,
     experiment,
 )
-from biorrr.sims.lab.training import TrainingSettings, learned
+from biorrr.sims.lab.training import TrainingSettings, check_rank, default_ridge, learned
 from biorrr.sims.lazy import circuits, data_sets, nx
 
 CAPTIONS = {
@@ -58,8 +56,9 @@ def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
     check_rank(settings.k, data)
     settings = lab.fill_in(ridge=default_ridge(data))
 
-    runs = lab.map(learn_from, settings.every_seed, data)
+    found = lab.map(learn_from, {"seed": settings.every_seed}, data)
 
+    runs = dict(zip(settings.every_seed, found.values, strict=True))
     first = runs[settings.seed]
     populations = circuit_of(settings, settings.seed).wiring(data.X.shape[1], data.Y.shape[1])
     which = {seed: "" if settings.seeds == 1 else str(seed) for seed in runs}
@@ -93,11 +92,11 @@ def circuit_of(settings: TrainingSettings, seed: int) -> Any:
     return settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed)
 
 
-def learn_from(job: Job, seed: int, data: data_sets.Dataset) -> circuits.Run:
+def learn_from(task: Task, data: data_sets.Dataset, seed: int) -> circuits.Run:
     """Let a circuit learn the data from a seed."""
-    circuit = circuit_of(job.settings, seed)
-    return job.run(
-        circuit, data.X, data.Y, epochs=job.settings.epochs, centre=True, record=(), snapshots=100
+    circuit = circuit_of(task.settings, seed)
+    return task.run(
+        circuit, data.X, data.Y, epochs=task.settings.epochs, centre=True, record=(), snapshots=100
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from biorrr.errors import InputError
-from biorrr.sims.lab.quantities import PERCENT, Quantity, readable
+from biorrr.sims.lab.findings import PERCENT, Quantity, plain, readable
 
 HOLDS, FAILS, NOT_JUDGED, NOT_TESTABLE = "holds", "does not hold", "not judged", "not testable here"
 BETTER, UNDECIDED, OTHER_SETTING = "better than claimed", "undecided", "other setting"
@@ -238,7 +238,7 @@ class Claim:
             "interval_low": least,
             "interval_high": most,
         }
-        return (
+        entry = (
             {"claim": self.text, "holds": self.holds, "verdict": self.verdict, "value": self.value}
             | {"sentence": self.sentence, "basis": self.basis}
             | {name: one for name, one in known.items() if one is not None}
@@ -246,15 +246,4 @@ class Claim:
             | {name: text for name, text in said.items() if text}
             | dict(self.numbers)
         )
-
-
-def print_claims(title: str, claims: Sequence[Claim]) -> None:
-    """Print each claim with its verdict and the numbers behind it below ``title``, if there are
-    any.
-    """
-    if claims:
-        print(title)
-    for claim in claims:
-        verdict = claim.verdict.upper() if claim.holds is False else claim.verdict
-        print(f"  {verdict}: {claim.sentence}")
-        print(f"      {claim.basis}")
+        return {name: plain(name, one) for name, one in entry.items()}

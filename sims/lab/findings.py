@@ -2,13 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.quantities import Quantity, numbers_of, table_of
+from biorrr.errors import InputTypeError
+
+if TYPE_CHECKING:
+    from biorrr.sims.lab.claims import Claim
+
+PERCENT = "%"  # the unit of a fraction that is shown in percent
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number that an experiment has found; the summary, the table, the page, sweeps and claims
+    all read it.
+
+    Parameters
+    ----------
+    name
+        Key in ``summary.json`` and column of a sweep's table.
+    value
+        One number, text or truth value; None if it is not known.
+    unit
+        Unit of value, spread and bound; ``"%"`` shows a fraction in percent.
+    words
+        Words for the printed table and the page. A quantity without words is in the summary only.
+    spread
+        Standard deviation over seeds; the summary holds it as ``<name>_std``.
+    bound
+        Lowest and highest value that a claim about the quantity allows, infinite on an open side.
+    row
+        Label of the row of the printed table that the quantity shares with others.
+
+    Examples
+    --------
+    >>> Quantity("excess", 0.0123, "%", "excess over the optimum", spread=0.001).text
+    '1.23 ± 0.1 %'
+    """
+
+    name: str
+    value: Any
+    unit: str = ""
+    words: str = ""
+    spread: float | None = None
+    bound: tuple[float, float] | None = None
+    row: str = ""
+
+    @property
+    def text(self) -> str:
+        """The value with its spread and unit, as people read it."""
+        return readable(self.value, self.unit, self.spread)
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """Entries of the summary."""
+        spread = {} if self.spread is None else {f"{self.name}_std": self.spread}
+        return {name: plain(name, one) for name, one in ({self.name: self.value} | spread).items()}
 
 
 @dataclass(frozen=True)
@@ -77,6 +130,13 @@ class Findings:
     experiment: str = ""
     failure: str = ""
 
+    def caption(self, template: str) -> str:
+        """Return the caption of a figure: ``template`` with quantities for their names in braces,
+        and the title.
+        """
+        numbers = {quantity.name: quantity.text for quantity in self.quantities}
+        return f"{template.format(**numbers)} ({self.title}.)\n"
+
     @property
     def every_quantity(self) -> list[Quantity]:
         """All quantities, those of chapters with the chapter's name before their own and without
@@ -94,9 +154,65 @@ class Findings:
     @property
     def numbers(self) -> dict[str, Any]:
         """Entries of ``summary.json``."""
-        return numbers_of(self.every_quantity)
+        return {name: value for one in self.every_quantity for name, value in one.numbers.items()}
 
     @property
     def table(self) -> dict[str, object]:
-        """Rows of the printed table."""
-        return {**table_of(self.quantities), **self.rows}
+        """Rows of the printed table: quantities with words, those of one row together."""
+        rows: dict[str, list[str]] = {}
+        for one in self.quantities:
+            if one.words:
+                text = f"{one.words} {one.text}" if one.row else one.text
+                rows.setdefault(one.row or one.words, []).append(text)
+        return {label: "; ".join(said) for label, said in rows.items()} | dict(self.rows)
+
+    def lines(self) -> list[str]:
+        """Return the lines that are printed: title, table, claims and the closing."""
+        table = self.table
+        width = max(map(len, table), default=0)
+        lines = [self.title]
+        lines += [f"  {label:{width}}  {_cell(value)}" for label, value in table.items()]
+        if self.claims:
+            lines += ["the paper's claims", *_claim_lines(self.claims)]
+        if self.own_tests:
+            lines += ["tests of our own", *_claim_lines(self.own_tests)]
+        return [*lines, *filter(None, self.closing)]
+
+
+def _cell(value: object) -> str:
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _claim_lines(claims: Iterable[Claim]) -> list[str]:
+    """Return two lines for each claim: its verdict, and the numbers behind it."""
+    lines = []
+    for claim in claims:
+        verdict = claim.verdict.upper() if claim.holds is False else claim.verdict
+        lines += [f"  {verdict}: {claim.sentence}", f"      {claim.basis}"]
+    return lines
+
+
+def readable(value: Any, unit: str = "", spread: float | None = None, digits: int = 4) -> str:
+    """Return a value with its spread and unit as text: a dash if it is not known, percent for
+    fractions in percent.
+    """
+    value = value.item() if hasattr(value, "item") else value
+    if value is None:
+        return "-"
+    scale, ending = (100, " %") if unit == PERCENT else (1, f" {unit}" if unit else "")
+    if isinstance(value, str | bool) or (isinstance(value, int) and scale == 1):
+        return f"{value}{ending}"
+    shown = (
+        f"{scale * value:.{digits}g}" if math.isfinite(value) else "∞" if value > 0 else "no number"
+    )
+    return f"{shown}{f' ± {scale * spread:.2g}' if spread is not None else ''}{ending}"
+
+
+def plain(name: str, value: Any) -> str | bool | int | float | None:
+    """Return ``value`` as JSON can hold it; None for what is not finite."""
+    value = value.item() if getattr(value, "size", 0) == 1 else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise InputTypeError(f"summary {name}: must be one number or text (got {type(value).__name__})")

@@ -1,5 +1,5 @@
-"""The lab: run folder, checkpoints, processes, progress and Ctrl-C, so that an experiment reads
-like a script.
+"""The lab: run folder, checkpoints, workers, progress and Ctrl-C, so that an experiment reads like
+a script.
 """
 
 from __future__ import annotations
@@ -8,23 +8,23 @@ import dataclasses
 import functools
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from biorrr.errors import BiorrrError, InputTypeError, RunError
-from biorrr.sims.lab.claims import QUICK, Claim, without_verdicts
-from biorrr.sims.lab.declaration import Experiment
-from biorrr.sims.lab.findings import Findings
-from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.folder.checkpoints import NOT_KEPT, Checkpoints
-from biorrr.sims.lab.folder.contents import INTERRUPTED
-from biorrr.sims.lab.interrupts import pressed
-from biorrr.sims.lab.processes import Workers
-from biorrr.sims.lab.quantities import Quantity
+from biorrr.errors import BiorrrError, RunError
+from biorrr.sims.lab.findings import Findings, Quantity
+from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder, write_results
+from biorrr.sims.lab.safe_files import inside, open_inside
 from biorrr.sims.lab.settings import NO_NUMBERS, ExperimentSettings, config_text, provenance
-from biorrr.sims.lazy import circuits, data_sets
+from biorrr.sims.lab.workers import Submit, submit_here
+from biorrr.sims.lazy import circuits, data_sets, xr
+from biorrr.sims.start import PRESSED
+
+if TYPE_CHECKING:
+    from biorrr.sims.lab.experiment import Experiment
 
 S = TypeVar("S", bound=ExperimentSettings)
 
@@ -33,62 +33,40 @@ class StoppedError(BiorrrError):
     """A run that ended early; ends the command with this message and exit code."""
 
     def __init__(self, message: str, exit_code: int = 1) -> None:
-        super().__init__(
-            message, exit_code
-        )  # both, so that it can be sent from one process to another
+        # Both, so that it can be sent from one process to another.
+        super().__init__(message, exit_code)
         self.exit_code = exit_code
 
     def __str__(self) -> str:
         return self.args[0]
 
 
+@dataclass
 class Workplace:
-    """The folder, the data and the processes that a lab shares with its chapters; a context
-    manager.
+    """The folder, the data and the workers that a lab shares with its chapters.
 
     Parameters
     ----------
     folder
-        Not yet open. It is claimed by the first :meth:`Lab.map`; None for a point of a sweep, which
-        keeps nothing.
+        The run folder; None for a point of a sweep, which keeps nothing.
     given
         Data that are loaded already, by their value.
-    workers
-        Number of processes that run items side by side; 1 for this process alone.
+    submit
+        How items are computed; see :mod:`biorrr.sims.lab.workers`.
     """
 
-    def __init__(
-        self, folder: RunFolder | None = None, given: Mapping[Any, Any] = {}, workers: int = 1
-    ) -> None:
-        self.folder, self.given, self.workers = folder, given, workers
-        self.checksums: dict[Any, str] = {}  # of all data that are read
-        self.config: Callable[[], str] = str  # makes the text of config.toml
-        self.checkpoints = NOT_KEPT
-        self.claimed = False
-        self._stack = ExitStack()
+    folder: RunFolder | None = None
+    given: Mapping[Any, Any] = field(default_factory=dict)
+    submit: Submit = submit_here
+    checksums: dict[Any, str] = field(default_factory=dict)  # of all data that are read
+    config: Callable[[], str] = str  # makes the text of config.toml
+    begun: bool = False
 
-    def __enter__(self) -> Workplace:
-        return self
-
-    def __exit__(self, *error: Any) -> bool | None:
-        return self._stack.__exit__(*error)
-
-    @property
-    def attended(self) -> bool:
-        """True if somebody looks on: progress is shown, and unfinished results may be kept."""
-        return self.folder is not None
-
-    def claim(self, every: float) -> Checkpoints:
-        """Claim the folder, write config.toml to it, and return the checkpoints; from now on data
-        stay as they are.
-        """
-        if not self.claimed:
-            self.claimed = True
-            if self.folder is not None:
-                self._stack.enter_context(self.folder.opened(self.config()))
-                self.folder.checkpoints.mkdir(exist_ok=True)
-                self.checkpoints = Checkpoints(self.folder.checkpoints, every)
-        return self.checkpoints
+    def begin(self) -> None:
+        """Keep config.toml in the folder; from now on data stay as they are."""
+        if not self.begun and self.folder is not None:
+            self.folder.begin(self.config())
+        self.begun = True
 
     def note(self, data: Any, checksum: str) -> None:
         """Note the checksum of data that are read; refuse data that changed, or that come too
@@ -98,13 +76,13 @@ class Workplace:
             raise data_sets.DataError(
                 f"{data}: changed while the run was going on (another checksum); begin a new run"
             )
-        if data not in self.checksums and self.claimed:
+        if data not in self.checksums and self.begun:
             raise RunError(f"{data}: must be loaded or declared before the first lab.map")
         self.checksums[data] = checksum
 
 
 class Lab(Generic[S]):
-    """The interface of an experiment to its run: data, run folder, processes, progress.
+    """The interface of an experiment to its run: data, run folder, workers, progress.
 
     Code outside :meth:`map` runs again when a run is resumed, and so is cheap and deterministic.
     Data are loaded, and settings filled in, before the first :meth:`map`, so that a refusal leaves
@@ -123,7 +101,7 @@ class Lab(Generic[S]):
         self._experiment, self._chapter = experiment, chapter
         self._workplace = workplace or Workplace()
         self._used: dict[str, Quantity] = {}  # what was taken of files: areas, event, window
-        self._asked: Counter[tuple[str, str]] = Counter()
+        self._asked: Counter[str] = Counter()
 
     # -- data and settings -------------------------------------------------------------------------
 
@@ -159,95 +137,116 @@ class Lab(Generic[S]):
         """Fill in those of the settings that were left open (None); config.toml holds what they
         became.
         """
-        return self.set(
-            **{
-                name: value
-                for name, value in values.items()
-                if getattr(self.settings, name) is None
-            }
-        )
+        left_open = [name for name in values if getattr(self.settings, name) is None]
+        return self.set(**{name: values[name] for name in left_open})
 
     # -- work --------------------------------------------------------------------------------------
 
     def map(
         self,
         function: Callable[..., Any],
-        items: Iterable[Any],
+        over: Mapping[str, Any],
         *shared: Any,
         keep_unfinished: bool = False,
-    ) -> dict[Any, Any]:
-        """Run ``function(job, item, *shared)`` for each item, side by side, and return the results
-        by item.
+    ) -> Any:
+        """Run ``function(task, *shared, **coordinates)`` for all combinations of coordinates, side
+        by side.
 
         Each result is kept in the run folder and never computed again.
 
         Parameters
         ----------
         function
-            A function of a module. It returns a Run, a Dataset, or arrays and numbers by name.
-            ``job.run(circuit, X, Y, ...)`` runs a circuit with checkpoints; see :class:`Job`.
-        items
-            Frozen dataclasses, or numbers and text; one call may hold items of several types.
+            A function of a module. It returns a Run, a Dataset, or numbers and arrays by name.
+            ``task.run(circuit, X, Y, ...)`` runs a circuit with checkpoints; see :class:`Task`.
+        over
+            The values of each coordinate by name: numbers, text or frozen dataclasses. Each is a
+            dimension, unless a tuple of a dimension and values says which it belongs to.
         shared
             Further arguments, the same for all items: data, runs, exact solutions.
         keep_unfinished
             Return a single item's run if it was interrupted or has diverged; :attr:`failure` then
             says why it ended.
-        """
-        from biorrr.circuit.simulation.progress import progress_bar
 
-        jobs = {self._name(function, item): item for item in _checked(items)}
-        checkpoints = self._workplace.claim(self.settings.checkpoint)
-        attended, single = self._workplace.attended, len(jobs) == 1
+        Returns
+        -------
+        A dataset of all results with these coordinates; of runs, an array of these.
+        """
+        from biorrr.sims.lab.labelled import Grid
+
+        grid = Grid.over(over)
+        results = self._compute(function, grid.items, shared, keep_unfinished)
+        if any(isinstance(result, circuits.Run) for result in results):
+            return grid.array(results)
+        return grid.join(results)
+
+    def each(self, function: Callable[..., Any], items: Any, *shared: Any) -> dict[Any, Any]:
+        """Run ``function(task, item, *shared)`` for each item, and return the results by item."""
+        items = [*dict.fromkeys(items)]
+        results = self._compute(function, [{"": item} for item in items], shared, False)
+        return dict(zip(items, results, strict=True))
+
+    def _compute(
+        self,
+        function: Callable[..., Any],
+        items: Sequence[Mapping[str, Any]],
+        shared: tuple[Any, ...],
+        keep_unfinished: bool,
+    ) -> list[Any]:
+        """Return the result of each item, in their order: from disk if it was finished earlier."""
+        from biorrr.circuit.simulation.progress import progress_bar
+        from biorrr.sims.lab.labelled import as_dataset, in_memory_order
+
+        workplace = self._workplace
+        workplace.begin()
+        folder, single = workplace.folder, len(items) == 1
+        names = [self._name(function, item) for item in items]
+        results = [kept_result(folder, name) for name in names]
+        left = [number for number, result in enumerate(results) if result is None]
         work = functools.partial(
-            _work,
-            function,
-            shared,
-            self._identity(function),
-            self.settings,
-            checkpoints,
-            alone=single,
-            progress=attended and single,
-            keep_unfinished=keep_unfinished and attended and single,
+            _work, function, self.settings, folder and folder.checkpoints, single, keep_unfinished
         )
-        found = {}
         with (
-            Workers(work, self._workplace.workers) as pool,
-            progress_bar(len(jobs), " parts", self._experiment.name) as bar,
+            closing(
+                workplace.submit(work, shared, [(names[number], items[number]) for number in left])
+            ) as outcomes,
+            progress_bar(
+                len(items), " parts", self._experiment.name, initial=len(items) - len(left)
+            ) as bar,
         ):
-            bar.disable |= single or not attended  # a single circuit shows its samples
-            for name, (result, failure) in pool.run(jobs):
-                found[jobs[name]] = result
+            bar.disable |= single or folder is None  # a single circuit shows its samples
+            for place, outcome in outcomes:
+                if isinstance(outcome, Exception):
+                    raise outcome
+                result, failure = outcome
+                if isinstance(result, circuits.Run):
+                    result = circuits.Run(in_memory_order(result.data))
+                else:  # a run is kept by its own checkpoint, which the circuit has written
+                    result = as_dataset(function.__name__, result)
+                    _keep(folder, names[left[place]], result)
+                results[left[place]] = result
                 self.failure = self.failure or failure
-                if pressed() and not failure:  # too late for the item to heed it
+                if PRESSED.is_set() and not failure:  # too late for the item to heed it
                     raise KeyboardInterrupt
                 bar.update()
-        return {
-            item: found[item] for item in jobs.values()
-        }  # in their own order, whichever was finished first
+        return results
 
-    def _name(self, function: Callable, item: Any) -> str:
-        """Return the name of the files of an item: the same in every run of the same experiment."""
-        asked = function.__name__, repr(item)
-        self._asked[asked] += 1  # the same item may be run on one data set after another
-        which = (
-            str(item)
-            if isinstance(item, int)
-            else hashlib.sha256(repr(item).encode()).hexdigest()[:16]
-        )
-        turn = [str(self._asked[asked])] if self._asked[asked] > 1 else []
-        return "-".join([*self._chapter, function.__name__, which, *turn])
-
-    def _identity(self, function: Callable) -> dict[str, str]:
-        """Return what a result belongs to, beside its item: function, settings and data."""
-        settings = {
-            field.name: getattr(self.settings, field.name)
-            for field in dataclasses.fields(self.settings)
-        }
-        return {"function": f"{function.__module__}.{function.__qualname__}"} | {
-            "data": ",".join(self._workplace.checksums.values()),
-            **{name: repr(value) for name, value in settings.items() if name not in NO_NUMBERS},
-        }
+    def _name(self, function: Callable, item: Mapping[str, Any]) -> str:
+        """Return the name of the files of an item: the same in every run of the same experiment
+        with the same settings and data.
+        """
+        settings = [one.name for one in dataclasses.fields(self.settings)]
+        settings = [name for name in settings if name not in NO_NUMBERS]
+        identity = [
+            function.__module__,
+            sorted((name, repr(value)) for name, value in item.items()),
+            [(name, repr(getattr(self.settings, name))) for name in settings],
+            [*self._workplace.checksums.values()],
+        ]
+        digest = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
+        name = "-".join([*self._chapter, function.__name__, digest])
+        self._asked[name] += 1  # the same item may be run on one data set after another
+        return name if self._asked[name] == 1 else f"{name}-{self._asked[name]}"
 
     def chapter(self, name: str, experiment: Experiment, settings: Any) -> Findings:
         """Run another experiment inside this one; a chapter whose data are missing is skipped and
@@ -259,6 +258,8 @@ class Lab(Generic[S]):
         try:
             return inner.findings()
         except data_sets.DataError as error:
+            from biorrr.sims.lab.claims import Claim
+
             claim = Claim(
                 text=f"all that {experiment.name} checks",
                 place=experiment.paper,
@@ -271,22 +272,19 @@ class Lab(Generic[S]):
         end.
         """
         if self.settings.circuit is not None:
-            from biorrr.sims.lab.circuits import circuit_function
+            from biorrr.sims.lab.own_circuits import circuit_function
 
             circuit_function(self.settings.circuit)  # fails here or not at all
         found = self._experiment(self, self.settings)
         # A quick run of chapters leaves out those that have to converge.
-        quick = QUICK if getattr(self.settings, "quick", False) and not found.chapters else ""
-        why = quick or (self.failure and f"the run has not come to its end: {self.failure}")
-        claims, own_tests = (
-            without_verdicts(judged, why) for judged in (found.claims, found.own_tests)
-        )
-        quantities = [*found.quantities, *self._used.values()]
+        why = self.failure and f"the run has not come to its end: {self.failure}"
+        if getattr(self.settings, "quick", False) and not found.chapters:
+            why = "a --quick run is a first look: it has not converged"
         return replace(
             found,
-            quantities=quantities,
-            claims=claims,
-            own_tests=own_tests,
+            quantities=[*found.quantities, *self._used.values()],
+            claims=[replace(one, unjudged=one.unjudged or why) for one in found.claims],
+            own_tests=[replace(one, unjudged=one.unjudged or why) for one in found.own_tests],
             failure=self.failure,
             experiment=self._experiment.name,
         )
@@ -302,12 +300,24 @@ class Lab(Generic[S]):
 
 
 @dataclass
-class Job:
-    """The context in which the function of :meth:`Lab.map` computes one item."""
+class Task:
+    """The context in which the function of :meth:`Lab.map` computes one item.
+
+    Parameters
+    ----------
+    settings
+        Settings of the experiment.
+    place, name
+        Folder of the checkpoints, None to keep none, and name of the item's.
+    progress
+        True to show progress.
+    keep_unfinished
+        True to return runs that were interrupted or have diverged.
+    """
 
     settings: Any
-    name: str
-    checkpoints: Checkpoints
+    place: Path | None = None
+    name: str = ""
     progress: bool = False
     keep_unfinished: bool = False
     failure: str = ""  # why the run is unfinished, where that is allowed
@@ -317,8 +327,13 @@ class Job:
         """Run a circuit with checkpoints, progress and Ctrl-C; ``options`` are those of its
         ``run``.
         """
+        self._runs += 1
+        if self.place is not None:
+            name = self.name if self._runs == 1 else f"{self.name}-{self._runs}"
+            path = inside(self.place, f"{name}.npz")
+            options["checkpoint"] = circuits.Checkpoint(path, self.settings.checkpoint)
         try:
-            run = circuit.run(X, Y, **self.options(), **options)
+            run = circuit.run(X, Y, progress=self.progress, **options)
         except circuits.Diverged as error:
             if not self.keep_unfinished:
                 raise
@@ -330,58 +345,48 @@ class Job:
             self.failure = INTERRUPTED
         return run
 
-    def options(self) -> dict[str, Any]:
-        """Return the options of a circuit's ``run`` by which it keeps checkpoints of its own and
-        shows progress.
-        """
-        self._runs += 1
-        name = self.name if self._runs == 1 else f"{self.name}-{self._runs}"
-        return {**self.checkpoints.run_options(name), "progress": self.progress}
-
-
-def _checked(items: Iterable[Any]) -> list[Any]:
-    """Return the items, each once; refuse what cannot be told apart by its value."""
-    for item in (items := [*items]):
-        frozen = dataclasses.is_dataclass(item) and type(item).__dataclass_params__.frozen  # type: ignore
-        if not frozen and not isinstance(item, int | float | str):
-            raise InputTypeError(
-                "lab.map: items must be frozen dataclasses, numbers or text (got"
-                f" {type(item).__name__})"
-            )
-    return [*dict.fromkeys(items)]
-
 
 def _work(
     function: Callable[..., Any],
-    shared: tuple[Any, ...],
-    identity: dict[str, str],
     settings: Any,
-    checkpoints: Checkpoints,
-    name: str,
-    item: Any,
-    *,
-    alone: bool,
-    progress: bool,
+    place: Path | None,
+    single: bool,
     keep_unfinished: bool,
+    item: tuple[str, Mapping[str, Any]],
+    *shared: Any,
 ) -> tuple[Any, str]:
-    """Return the result of an item, from disk if it was finished earlier, and why it is unfinished,
-    if it may be.
-    """
-    identity = identity | {"item": repr(item)}
-    if (kept := checkpoints.kept(name, identity)) is not None:
-        return kept, ""
-    job = Job(settings, name, checkpoints, progress, keep_unfinished)
+    """Return the result of an item, and why it is unfinished, if it may be."""
+    name, coordinates = item
+    attended = single and place is not None
+    task = Task(settings, place, name, attended, keep_unfinished and attended)
     try:
-        result = function(job, item, *shared)
+        if "" in coordinates:
+            return function(task, coordinates[""], *shared), task.failure
+        return function(task, *shared, **coordinates), task.failure
     except circuits.Diverged as error:
-        raise StoppedError(str(error) if alone else f"{_words(item)}: {error}") from error
-    return checkpoints.keep(name, identity, result), job.failure
+        words = ", ".join(f"{name} {value}" for name, value in coordinates.items())
+        raise StoppedError(str(error) if single else f"{words}: {error}") from error
 
 
-def _words(item: Any) -> str:
-    """Return the item in words: the names and values of its fields."""
-    if not dataclasses.is_dataclass(item):
-        return f"seed {item}" if isinstance(item, int) else str(item)
-    return ", ".join(
-        f"{field.name} {getattr(item, field.name)}" for field in dataclasses.fields(item)
-    )
+def _keep(folder: RunFolder | None, name: str, result: xr.Dataset) -> None:
+    if folder is not None:
+        from biorrr.files import whole_file
+
+        with whole_file(inside(folder.checkpoints, f"{name}.nc")) as partial:
+            write_results(result, partial)
+
+
+def kept_result(folder: RunFolder | None, name: str) -> xr.Dataset | None:
+    """Return the result of an item that was finished earlier, or None."""
+    path = folder and inside(folder.checkpoints, f"{name}.nc")
+    if path is None or not path.exists():
+        return None
+    from biorrr.circuit.results.netcdf import read_netcdf
+
+    try:
+        with open_inside(path.parent, path.name) as file:
+            return read_netcdf(file)
+    except Exception as error:  # damaged files make HDF5 and xarray raise a dozen kinds
+        raise circuits.CheckpointError(
+            f"{path}: not a checkpoint, or damaged or truncated; delete it to start over"
+        ) from error

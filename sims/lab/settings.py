@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from biorrr.errors import InputError
 from biorrr.hints import did_you_mean
-from biorrr.sims.lab.files import open_inside
+from biorrr.sims.lab.safe_files import open_inside
 
 PROVENANCE = (  # the table of a saved config that says what wrote it; the rest are settings
     "provenance"
@@ -150,7 +150,7 @@ class ExperimentSettings(Settings):
         """Make the circuit to simulate, with ``arguments`` of
         :class:`~biorrr.circuit.Microcircuit`.
         """
-        from biorrr.sims.lab.circuits import make_circuit
+        from biorrr.sims.lab.own_circuits import make_circuit
 
         return make_circuit(self.circuit, **{"engine": self.engine} | arguments)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.data import Data
-from biorrr.sims.lab.quantities import PERCENT, Quantity
-from biorrr.sims.lab.settings import ExperimentSettings, data_option, option
-from biorrr.sims.lazy import analysis, circuits, data_sets, np
+from biorrr.sims.lab.findings import PERCENT, Quantity
+from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, data_option, option
+from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 
 # What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus
 # come within 5 % of it after a million samples and within 1 % after two.
@@ -83,6 +83,34 @@ def unjudged_because(settings: Any, samples: int) -> str:
     return ""
 
 
+def check_rank(k: int, data: data_sets.Dataset) -> None:
+    """Refuse more neurons than the data allow, and data that never change."""
+    m, n = data.X.shape[1], data.Y.shape[1]
+    if k > min(m, n):
+        raise SettingsError(
+            f"k: must not exceed min(m, n) = {min(m, n)} of {data.name} (got {k}); reduce k"
+        )
+    for view in ("X", "Y"):
+        if not np.ptp(getattr(data, view), axis=0).any():
+            raise data_sets.DataError(
+                f"{data.name}: {view} must change from sample to sample (got the same row"
+                " throughout)"
+            )
+
+
+def default_ridge(data: data_sets.Dataset) -> float:
+    """Return the default ridge, 0.1 trace(Cxx)/m."""
+    return 0.1 * float(np.square(data.stand_in[0]).mean())
+
+
+def farthest(deviations: xr.DataArray, of_none: float = float("nan")) -> float:
+    """Return the deviation that is farthest from 0, with its sign; ``of_none`` where none is
+    known.
+    """
+    known = deviations.values[np.isfinite(deviations.values)]
+    return float(known[np.argmax(np.abs(known))]) if len(known) else of_none
+
+
 SCORES = {
     "objective": ("", "objective"),
     "excess": (PERCENT, "excess"),
@@ -106,7 +134,7 @@ def learned(data: data_sets.Dataset, settings: Any, seeds: int = 1) -> list[Quan
     ]
 
 
-def baseline_quantities(exact: analysis.Yardstick, k: int, data: str = "") -> list[Quantity]:
+def baseline_quantities(exact: analysis.ExactSolution, k: int, data: str = "") -> list[Quantity]:
     """Return the excess of k filters that have not learned, for the row below an excess that was
     learned.
 
@@ -129,7 +157,7 @@ def baseline_quantities(exact: analysis.Yardstick, k: int, data: str = "") -> li
     ]
 
 
-def scored(runs: Sequence[circuits.Run], exact: analysis.Yardstick) -> list[Quantity]:
+def scored(runs: Sequence[circuits.Run], exact: analysis.ExactSolution) -> list[Quantity]:
     """Return how near runs came to the exact solution, and what they took; of several, mean, spread
     and largest.
     """
@@ -184,7 +212,7 @@ def _symmetry(runs: Sequence[circuits.Run]) -> list[Quantity]:
     )
 
 
-def scores(run: circuits.Run, exact: analysis.Yardstick) -> dict[str, Any]:
+def scores(run: circuits.Run, exact: analysis.ExactSolution) -> dict[str, Any]:
     """Return the final numbers of a run: its distance from the exact solution, and its cost."""
     k = run.Vx.shape[1]
     return {

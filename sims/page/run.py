@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED
-from biorrr.sims.lab.files import FolderError, open_inside
-from biorrr.sims.lab.folder import CONFIG, INTERRUPTED, SUMMARY, UNFINISHED, is_in_use
-from biorrr.sims.lab.folder.inventory import FIGURE, INVENTORY, Inventory
-from biorrr.sims.lab.quantities import readable
+from biorrr.sims.lab.findings import readable
+from biorrr.sims.lab.inventory import FIGURE, INVENTORY, Inventory
+from biorrr.sims.lab.run_folder import CONFIG, INTERRUPTED, SUMMARY, UNFINISHED, is_in_use
+from biorrr.sims.lab.safe_files import FolderError, open_inside
 from biorrr.sims.lab.settings import PROVENANCE
 from biorrr.sims.main import commands
 

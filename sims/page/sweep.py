@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.files import FolderError
-from biorrr.sims.lab.folder import is_in_use
-from biorrr.sims.lab.folder.inventory import FIGURE, Entry
+from biorrr.sims.lab.inventory import FIGURE, Entry
+from biorrr.sims.lab.run_folder import is_in_use
+from biorrr.sims.lab.safe_files import FolderError
 from biorrr.sims.lab.settings import PROVENANCE, SettingsError, key_of, read_config
 from biorrr.sims.page.run import when
 from biorrr.sims.sweeps.ledger import POINTS, TABLE, Ledger
@@ -17,13 +17,7 @@ from biorrr.sims.sweeps.plan import read_plan
 from biorrr.sims.sweeps.run import PLAN
 
 MOST_CELLS = 50_000  # of the table: about 2 MB
-FIGURE_OF_SWEEP = Entry(
-    "sweep.png",
-    FIGURE,
-    "sweep",
-    "The number that the sweep is judged by, against the settings that vary: small grey points are"
-    " single runs, large ones (or cells) their mean over seeds, and the star is the lowest mean.",
-)
+FIGURE_OF_SWEEP = Entry("sweep.png", FIGURE, "sweep")
 
 
 def is_sweep(folder: Path) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
 
-from biorrr.sims.lab import Job, Lab, compiled_if_possible
+from biorrr.sims.lab import Lab, Task, compiled_if_possible
 from biorrr.sims.lab.lab import StoppedError
 from biorrr.sims.lazy import circuits, models, np
 from biorrr.sims.races.curves import Curves, score
@@ -73,7 +73,7 @@ def race(lab: Lab, laps: Iterable[Lap], tracks: Mapping[Heat, Track]) -> dict[He
     waiting = dict(groups)
     for fraction in FRACTIONS:
         tried = {group: [lap.slowed(fraction) for lap in seeds] for group, seeds in waiting.items()}
-        found = lab.map(run_lap, [lap for seeds in tried.values() for lap in seeds], tracks)
+        found = lab.each(run_lap, [lap for seeds in tried.values() for lap in seeds], tracks)
         for group, seeds in tried.items():
             heat, learner, _ = group
             diverged = [str(found[lap]["diverged"]) for lap in seeds if "diverged" in found[lap]]
@@ -90,7 +90,7 @@ def race(lab: Lab, laps: Iterable[Lap], tracks: Mapping[Heat, Track]) -> dict[He
     return curves
 
 
-def run_lap(job: Job, lap: Lap, tracks: Mapping[Heat, Track]) -> dict[str, Any]:
+def run_lap(task: Task, lap: Lap, tracks: Mapping[Heat, Track]) -> dict[str, Any]:
     """Run one lap.
 
     Returns steps done, (S,), passes through the data and CPU seconds until then, (S,), and filters
@@ -107,15 +107,15 @@ def run_lap(job: Job, lap: Lap, tracks: Mapping[Heat, Track]) -> dict[str, Any]:
         )  # as the paper's data have them
         try:
             return (
-                run_circuit(job, lap, track)
+                run_circuit(task, lap, track)
                 if lap.algorithm is None
-                else run_algorithm(job, lap, track)
+                else run_algorithm(task, lap, track)
             )
         except (circuits.Diverged, FloatingPointError) as error:
             return {"diverged": str(error)}
 
 
-def run_circuit(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
+def run_circuit(task: Task, lap: Lap, track: Track) -> dict[str, np.ndarray]:
     """Run the circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by
     replay.
     """
@@ -123,7 +123,7 @@ def run_circuit(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
     from biorrr.analysis.algorithms.weights import initial_weights
     from biorrr.models.auto_rates import Drive, Policy
 
-    X, Y, settings = track.data.X, track.data.Y, job.settings
+    X, Y, settings = track.data.X, track.data.Y, task.settings
     # Bio-RRR and backprop draw the same from the same seed: the order first, then the weights.
     drawn = np.random.RandomState(lap.seed)
     order = shuffled_passes(len(X), lap.steps, drawn)
@@ -148,7 +148,7 @@ def run_circuit(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
         X, Y, order=order[:1], snapshots=1, record=(), progress=False
     )  # warms up: the first run pays for more
     began, clock = perf_counter(), _cpu_seconds()
-    run = job.run(circuit, X, Y, order=order, snapshots=SNAPSHOTS, record=())
+    run = task.run(circuit, X, Y, order=order, snapshots=SNAPSHOTS, record=())
     # Of a lap that was cut short only the wall time is known until then: as much CPU time as in the
     # rest of it.
     share = max(1.0, run.data.attrs["seconds"] / (perf_counter() - began))
@@ -157,7 +157,7 @@ def run_circuit(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
     return {"t": seen, "passes": seen / len(X), "seconds": seconds, "Vx": run.data["Vx"].values}
 
 
-def run_algorithm(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
+def run_algorithm(task: Task, lap: Lap, track: Track) -> dict[str, np.ndarray]:
     """Run one of the algorithms of :mod:`biorrr.analysis`."""
     assert lap.algorithm is not None
     chosen = dict(lap.options) | ({} if lap.rates is None else {"rates": lap.rates})
@@ -165,7 +165,7 @@ def run_algorithm(job: Job, lap: Lap, track: Track) -> dict[str, np.ndarray]:
         chosen["s"] = lap.heat.s
     learner = lap.algorithm(
         k=lap.k,
-        ridge=job.settings.ridge,
+        ridge=task.settings.ridge,
         steps=lap.steps,
         snapshots=SNAPSHOTS,
         random_state=lap.seed,

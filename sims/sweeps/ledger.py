@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.files import whole_file
-from biorrr.sims.lab.files import inside, read_json
-from biorrr.sims.lab.quantities import readable
+from biorrr.sims.lab.findings import readable
+from biorrr.sims.lab.safe_files import inside, read_json
 from biorrr.sims.lab.settings import Settings, key_of
 from biorrr.sims.sweeps.plan import Plan, plain
 
@@ -72,6 +72,16 @@ class Table:
             return None
         return plot_means(
             plan.measure, self.rows, [*map(key_of, plan.varied)], means, problem=plan.problem, ax=ax
+        )
+
+    @property
+    def caption(self) -> str:
+        """Caption of the figure, with the lowest point."""
+        plan = self.plan
+        return (
+            f"{plan.measure} of {plan.experiment} against {' and '.join(map(key_of, plan.varied))}:"
+            " small grey points are single runs, large ones (or cells) their mean over seeds, and"
+            f" the star is the lowest mean. ({'; '.join(self.report())}.)\n"
         )
 
     def report(self) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.declaration import Experiment
+from biorrr.sims.lab.experiment import Experiment
 from biorrr.sims.lab.settings import (
     NO_NUMBERS,
     PROVENANCE,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biorrr.sims.lab.circuits import check_circuit
-from biorrr.sims.lab.files import FolderError, inside
-from biorrr.sims.lab.folder import RunFolder, is_in_use
-from biorrr.sims.lab.folder.inventory import Entry
+from biorrr.files import whole_file
 from biorrr.sims.lab.lab import StoppedError
+from biorrr.sims.lab.own_circuits import absolute, check_circuit
+from biorrr.sims.lab.run_folder import CONFIG, SUMMARY, is_in_use, lock, save_figure
+from biorrr.sims.lab.safe_files import FolderError, inside
 from biorrr.sims.lab.settings import PROVENANCE, SettingsError, provenance
+from biorrr.sims.lab.workers import Dask, Processes, submit_here
 from biorrr.sims.sweeps.ledger import TABLE, Ledger, Table
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 
@@ -166,54 +170,72 @@ def _carry_out(
     import tomli_w
 
     from biorrr.circuit.simulation.progress import progress_bar
-    from biorrr.sims.sweeps.compute import check_scheduler, checksum_of, compute, in_memory
+    from biorrr.sims.sweeps.compute import checksum_of, compute_point, failed, in_memory
 
-    if scheduler is not None:
-        check_scheduler(scheduler)
+    submit = Dask(scheduler) if scheduler else Processes(workers or os.cpu_count() or 1)
+    submit = submit_here if workers == 0 and not scheduler else submit
     values = dict.fromkeys(value for settings in plan.points for value in settings.every_data)
     data = {value: in_memory(value.load()) for value in values}
-    folder = RunFolder("sweep", out)
-    out.mkdir(parents=True, exist_ok=True)
-    folder.claim()
-    origin = provenance("sweep")
-    with folder.writing(Entry(PLAN)) as path:
-        path.write_text(tomli_w.dumps({**plan.source, PROVENANCE: origin}), encoding="utf-8")
     ledger = Ledger(out)
-    left = []
-    for settings in plan.points:
-        entry = ledger.read(plan, settings)
-        checksum = checksum_of(*map(data.__getitem__, settings.every_data))
-        failed = entry is not None and entry["status"] == "failed"
-        known = entry is not None and (failed or entry["data_sha256"] == checksum)
-        if entry and not known and resumed:
-            raise FolderError(
-                f"data: changed since the sweep in {out} began (another checksum); put back what"
-                f" they were, or compute all points again: biorrr sweep {out / PLAN} --out {out}"
-            )
-        if not known or (retry and failed):
-            left.append(settings)
-    kept = {s: inside(out, RUNS, ledger.path(plan, s).stem) for s in left} if folders else {}
-    bar = progress_bar(
-        len(plan.points), " points", "sweeping", initial=len(plan.points) - len(left)
-    )
-    # A table means that nothing is left to do, unless an interruption has left one of some points.
-    inside(out, TABLE).unlink(missing_ok=True)
-    try:
-        with bar:
-            for settings, entry in (
-                compute(plan, left, data, workers, scheduler, kept) if left else ()
-            ):
-                ledger.write(plan, settings, entry)
-                bar.update()
-        axes = ledger.table(plan).plot()
-        if axes is not None:
-            folder.write_figure("sweep", "png", axes)
-    finally:
+    with lock(out):
+        _refuse_a_run(out)
+        with whole_file(out / PLAN) as path:
+            origin = {PROVENANCE: provenance("sweep")}
+            path.write_text(tomli_w.dumps({**plan.source, **origin}), encoding="utf-8")
+        left = []
+        for settings in plan.points:
+            entry = ledger.read(plan, settings)
+            checksum = checksum_of(*map(data.__getitem__, settings.every_data))
+            has_failed = entry is not None and entry["status"] == "failed"
+            known = entry is not None and (has_failed or entry["data_sha256"] == checksum)
+            if entry and not known and resumed:
+                raise FolderError(
+                    f"data: changed since the sweep in {out} began (another checksum); put back"
+                    " what they were, or compute all points again: biorrr sweep"
+                    f" {out / PLAN} --out {out}"
+                )
+            if not known or (retry and has_failed):
+                left.append(settings)
+        places = [
+            inside(out, RUNS, ledger.path(plan, one).stem).absolute() if folders else None
+            for one in left
+        ]
+        # Workers elsewhere are in other folders.
+        items = [replace(one, circuit=absolute(one.circuit)) if scheduler else one for one in left]
+        # A table means that nothing is left to do, unless an interruption has left one.
+        inside(out, TABLE).unlink(missing_ok=True)
         try:
-            table = ledger.write_table(plan)
+            with (
+                closing(
+                    submit(
+                        compute_point,
+                        (plan.experiment, data),
+                        [*zip(items, places, strict=True)],
+                    )
+                ) as entries,
+                progress_bar(
+                    len(plan.points), " points", "sweeping", initial=len(plan.points) - len(left)
+                ) as bar,
+            ):
+                for number, entry in entries:
+                    entry = failed(entry) if isinstance(entry, Exception) else entry
+                    ledger.write(plan, left[number], entry)
+                    bar.update()
+            found = ledger.table(plan)
+            axes = found.plot()
+            if axes is not None:
+                with whole_file(out / "sweep.png") as path:
+                    save_figure(axes, path)
+                with whole_file(out / "sweep.md") as path:
+                    path.write_text(found.caption, encoding="utf-8")
         finally:
-            folder.release()
+            table = ledger.write_table(plan)
     return table
+
+
+def _refuse_a_run(out: Path) -> None:
+    if any((out / name).exists() for name in (CONFIG, SUMMARY)):
+        raise FolderError(f"out: {out} has a run in it; choose another folder")
 
 
 def _report(plan: Plan, out: Path, finished: bool) -> None:

@@ -20,11 +20,12 @@ def test_what_is_left_of_a_diverged_run(engine, replay, data, make_circuit):
         circuit.run(*data, record=("x", "z", "plateau"), every=1, snapshots=2000)
     run = caught.value.run
     assert run.ended == "diverged"
-    assert (
-        str(caught.value)
-        == f"the circuit diverged at sample {run.samples}: activity is no longer finite; "
-        "lower eta_x, the rate of proximal plasticity, first (rates.x), or eta_q (rates.q)"
+    message = str(caught.value)
+    assert message.startswith(
+        f"the circuit diverged at sample {run.samples}: activity is no longer finite; rates are, as"
+        " multiples of Rates.suggested(X, Y, 2, 0), eta_x"
     )
+    assert message.endswith("lower eta_x (rates.x) first")
     assert 0 < run.samples < 1000
     assert len(run.data["seen"]) > 1
     assert len(run.data["sample"]) == run.samples
@@ -47,6 +48,7 @@ def test_a_lower_rate_helps(data, make_circuit):
     assert make_circuit("cpp", rates=lower).run(*data).ended == "done"
 
 
+@pytest.mark.filterwarnings("ignore:inhibition has faded")  # its rates are too high to learn
 def test_the_circuit_is_as_good_as_new_after(data, make_circuit):
     X, Y = data[0][:50], data[1][:50]
     circuit = make_circuit("numpy", rates=HASTY)

@@ -128,7 +128,7 @@ def test_what_was_not_recorded_cannot_be_drawn(data):
 
 
 def test_symmetry_is_drawn_without_prediction_where_rates_differ(data):
-    unequal = Rates(Rate(0.01), Rate(0.01), Rate(0.02), Rate(0.01))
+    unequal = Rates(0.01, 0.001, 0.002, 0.001)
     run = Microcircuit(1, rates=unequal, engine="numpy").run(*data)
     distance, strength = run.plot_symmetry(*data)
     (measured,) = distance.lines

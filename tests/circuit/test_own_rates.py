@@ -1,11 +1,15 @@
 """Rates of one's own: what suggested ones learn, and what a run says of those that do not suit."""
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from biorrr.analysis import Yardstick
-from biorrr.circuit import Microcircuit
+from biorrr.analysis import ExactSolution
+from biorrr.circuit import Diverged, Microcircuit
 from biorrr.models import Rates
+from biorrr.sims.data import load
 
 
 def gaussian(rng, scale_x=1.0, scale_y=1.0):
@@ -44,7 +48,7 @@ def test_suggested_rates_learn(name, k, s):
     run = Microcircuit(k, s=s, rates=rates, engine="cpp").run(
         X, Y, order=order, record=(), progress=False
     )
-    assert Yardstick(X, Y, s).excess(run.Vx) < 0.1
+    assert ExactSolution(X, Y, s).excess(run.Vx) < 0.1
     assert run.r_minus_qt[-1] < 0.2 * np.linalg.norm(run.Q)
 
 
@@ -61,3 +65,55 @@ def test_weights_begin_as_large_as_the_rates_assume():
     larger = begun(Rates(0.001, start=(0.02, 0.3, 4 / 3)))
     for name, factor in {"Vx": 2, "Vy": 3, "Q": 4, "R": 4}.items():
         np.testing.assert_allclose(larger[name], factor * as_printed[name], rtol=1e-12)
+
+
+def learn(X, Y, k, rates, samples=100_000, **arguments):
+    order = np.random.default_rng(0).integers(len(X), size=samples)
+    circuit = Microcircuit(k, rates=rates, engine="cpp", **arguments)
+    return circuit.run(X, Y, order=order, record=(), progress=False)
+
+
+def test_a_run_that_diverges_names_the_rate_that_is_wrong():
+    """Here Q and Vy are too fast. A lower eta_x only puts it off, and is not what is asked for."""
+    X, Y = gaussian(np.random.default_rng(0))
+    rates = {"x": 0.01, "y": 0.01, "q": 0.01}
+    suggested = Rates.suggested(X, Y, 2)
+    with pytest.raises(Diverged, match=r": lower eta_[yq] \(rates.[yq]\) first") as caught:
+        learn(X, Y, 2, Rates(**rates))
+    named = str(caught.value).split("rates.")[-1][0]
+    rates[named] = getattr(suggested, named)
+    assert learn(X, Y, 2, Rates(**rates)).ended == "done"
+    with pytest.raises(Diverged, match=r"lower eta_x \(rates.x\) first"):
+        learn(X, Y, 2, replace(suggested, x=10.0))
+    with pytest.raises(Diverged, match="initial weights are too large; begin with its start"):
+        learn(X, Y, 2, Rates(0.001, start=(0.01, 0.1, 100.0)))
+
+
+def test_a_run_whose_inhibition_faded_says_so():
+    data = load("digits").centred()
+    with pytest.warns(
+        UserWarning,
+        match=r"inhibition has faded: \|\|Q\|\| fell from 0.4.* to .*e-.*, outputs of unit"
+        r" variance need 0.*, and they have at most .* of the power that is due; eta_q/eta_x is .*"
+        r" times that of Rates.suggested\(X, Y, 2, 0\): raise eta_x \(rates.x\), or lower eta_q",
+    ):
+        learn(data.X, data.Y, 2, Rates(1e-4, 0.01, 0.003), samples=10_000)
+    with pytest.warns(UserWarning, match="outputs have died: they have at most"):
+        learn(data.X, data.Y, 2, Rates(1e-6, 1e-6, 1e-6), samples=10_000)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*(faded|died)")
+        learn(data.X, data.Y, 2, Rates(1e-6, 1e-6, 1e-6), samples=1000)  # too short to tell
+        learn(data.X, data.Y, 2, Rates.suggested(data.X, data.Y, 2), samples=20_000)
+
+
+def test_silent_directions_that_are_worth_more_samples_are_told_apart():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 8))
+    Y = X[:, :4] * [1, 1, 1, 0.3] + 0.1 * rng.standard_normal((3000, 4))
+    X[:, 3] /= 100  # one direction that is weak in x, not in what it says of y
+    with pytest.warns(
+        UserWarning,
+        match=r"k: the outputs are silent along 1 of 4 directions .* they are .* % of what 4"
+        " outputs can find: present more samples",
+    ):
+        learn(X, Y, 4, "auto", samples=20_000)

@@ -5,6 +5,7 @@ import contextlib
 import functools
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,30 @@ def _note_opened(event, args):
 @functools.cache
 def _watch():
     sys.addaudithook(_note_opened)  # for good: Python has no way to take it off
+
+
+@pytest.fixture
+def item_names(tmp_path):
+    """Returns the names of the items that a run with the config in ``folder`` computes."""
+    from biorrr.sims import main
+    from biorrr.sims.lab import Lab
+
+    def names_of(folder):
+        place, names, name_of = tmp_path / "names", [], Lab._name
+
+        def noted(lab, function, item):
+            names.append(name_of(lab, function, item))
+            return names[-1]
+
+        place.mkdir()
+        shutil.copy(folder / "config.toml", place)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Lab, "_name", noted)
+            assert main.run(["resume", str(place)]) == 0
+        shutil.rmtree(place)
+        return names
+
+    return names_of
 
 
 @pytest.fixture

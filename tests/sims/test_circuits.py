@@ -150,7 +150,7 @@ def test_every_experiment_asks_it_for_its_circuits(own, capsys, experiment):
         capsys, experiment, *SMALL[experiment], "--circuit", named, "--seeds", 1, "--out", "run"
     )
     assert (code, err) == (1, f"biorrr: circuit: {named} failed (RuntimeError: not today)\n")
-    finished = list((own.parent / "run/unfinished/checkpoints").glob("*-result.*"))
+    finished = list((own.parent / "run/unfinished/checkpoints").glob("*.nc"))
     assert bool(finished) == os.path.exists("run")
     assert experiment == "communication" or not finished
 

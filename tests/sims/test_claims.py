@@ -9,9 +9,10 @@ import pytest
 
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.compare import CompareSettings
-from biorrr.sims.lab.carry_out import carry_out
-from biorrr.sims.lab.claims import Claim, median_interval, print_claims
-from biorrr.sims.lab.folder import RunFolder
+from biorrr.sims.lab.claims import Claim, median_interval
+from biorrr.sims.lab.experiment import carry_out
+from biorrr.sims.lab.findings import Findings
+from biorrr.sims.lab.run_folder import RunFolder
 
 
 def test_two_sided_claims_fail_on_both_sides():
@@ -74,9 +75,9 @@ def test_a_claim_without_a_bound_cannot_fail_and_is_refused():
 
 
 def test_claims_as_they_are_printed(capsys):
-    print_claims(
-        "the paper's claims",
-        [
+    found = Findings(
+        title="",
+        claims=[
             Claim(text="seconds on a laptop", untestable="we have none"),
             Claim(
                 text="within 5 %",
@@ -89,7 +90,7 @@ def test_claims_as_they_are_printed(capsys):
             ),
         ],
     )
-    assert capsys.readouterr().out.splitlines()[1:] == [
+    assert found.lines()[2:] == [
         "  not testable here: seconds on a laptop",
         "      we have none",
         "  DOES NOT HOLD: k = 2: within 5 %",

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Yardstick, excess
+from biorrr.analysis import ExactSolution, excess
 from biorrr.analysis.distal_rule import fit_distal_rule
 from biorrr.sims import main
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.experiments.family import compare, join, judge, summary
+from biorrr.sims.experiments.family import compare, judge, summary
 
 DATA = '{name="synthetic", samples=200, m=6, n=5, latents=2}'
 
@@ -20,21 +20,22 @@ def joined(X, Y, weights, rule):
     on s.
     """
     data = Dataset("own", X, Y)
-    found = {
-        s: [compare(one, data, Yardstick(X, Y, s, 0.0)) for one in each]
+    found = [
+        xr.concat(
+            [compare(one, data, ExactSolution(X, Y, s, 0.0)) for one in each],
+            "seed",
+            coords="minimal",
+        )
         for s, each in weights.items()
-    }
-    exact = {s: {"own_current_exact": s, "decay_exact": 1 - s} for s in weights}
-    return join(
-        found,
-        {
-            s: (
-                dict(zip(("own_current", "decay", "unexplained"), (*rule(s), 0.0), strict=True))
-                | exact[s]
-            )
-            for s in weights
-        },
-    )
+    ]
+    rules = [
+        xr.Dataset(dict(zip(("own_current", "decay"), rule(s), strict=True))).assign(
+            unexplained=0.0, own_current_exact=s, decay_exact=1 - s
+        )
+        for s in weights
+    ]
+    results = xr.concat(found, "s").merge(xr.concat(rules, "s")).assign_coords(s=[*weights])
+    return results.assign(eigenvalues_M=results["eigenvalues_M"].isel(seed=0))
 
 
 def judged(settled_weights, X, Y, s=(0.0, 0.5, 1.0), rule=lambda s: (s, 1 - s), **wrong):

@@ -11,23 +11,9 @@ import numpy as np
 import pytest
 
 from biorrr.files import whole_file
-from biorrr.sims.lab import folder
-from biorrr.sims.lab.folder import FolderError, InterruptedRunError, ResumedFolder, RunFolder
-from biorrr.sims.lab.folder.inventory import Entry, Inventory
-from biorrr.sims.lab.quantities import Quantity
-
-
-def test_default_folder_is_named_after_experiment_and_time(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    first = RunFolder("learn")
-    assert re.fullmatch(r"runs/learn-\d{8}-\d{6}", str(first.path))
-    assert not first.path.exists()
-    second = RunFolder("learn")
-    second.path = first.path  # began in the same second
-    with first.opened(""), second.opened(""):
-        pass
-    assert second.path.name == f"{first.path.name}-2"
-    assert second.path.is_dir()
+from biorrr.sims.lab import Findings, Quantity
+from biorrr.sims.lab.inventory import Inventory
+from biorrr.sims.lab.run_folder import FolderError, RunFolder, lock, settle, summary_text
 
 
 def contents(folder):
@@ -39,15 +25,38 @@ def contents(folder):
     }
 
 
-def write_run(run, **files):
-    """Write a finished run: these files, by stem, and settings and summary."""
-    with run.opened("k = 1\n"):
-        pass
-    with run.filling("k = 1\n"):
-        for stem, content in files.items():
-            with run.writing(Entry(f"{stem}.png")) as path:
-                path.write_text(content)
-        run.write_summary([])
+def config_of(k):
+    return f'k = {k}\n[provenance]\nexperiment = "learn"\n'
+
+
+def fill(run, k=1, **files):
+    """Fill the folder of a run that has begun: these files, by stem, and settings and summary."""
+    writers = {
+        f"{stem}.png": (lambda path, text=text: path.write_text(text))
+        for stem, text in files.items()
+    }
+    findings = Findings(title="", quantities=[Quantity("k", k)], files=writers)
+    run.fill(config_of(k), findings, "png", {})
+
+
+def write_run(path, k=1, force=False, **files):
+    """Write a finished run."""
+    with RunFolder("learn", path, force) as run:
+        run.begin(config_of(k))
+        fill(run, k, **files)
+
+
+def test_default_folder_is_named_after_experiment_and_time(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = RunFolder("learn")
+    assert re.fullmatch(r"runs/learn-\d{8}-\d{6}", str(first.path))
+    assert not first.path.exists()
+    second = RunFolder("learn")
+    second.path = first.path  # began in the same second
+    with first, second:
+        assert second.path.name == f"{first.path.name}-2"
+        assert second.path.is_dir()
+    assert not Path("runs").exists()  # nothing was kept
 
 
 @pytest.mark.parametrize(
@@ -60,34 +69,28 @@ def test_folder_with_a_run_is_refused_unless_forced(tmp_path, name):
         FolderError, match=r"out: .* has a run in it; choose another folder, or --force to replace"
     ):
         RunFolder("learn", tmp_path)
-    RunFolder("learn", tmp_path, force=True)
+    with RunFolder("learn", tmp_path, force=True):
+        pass
     assert contents(tmp_path) == {name: "old"}
 
 
 def test_forced_run_leaves_all_as_it_was_until_it_is_whole_and_nothing_of_it_then(tmp_path):
     (tmp_path / "notes.png").write_text("mine")
-    write_run(RunFolder("learn", tmp_path), filters="old", excess="old")
+    write_run(tmp_path, filters="old", excess="old")
     for name in ("report.html", "run-mine.nc"):
         (tmp_path / name).write_text("old")
     before = contents(tmp_path)
-    run = RunFolder("learn", tmp_path, force=True)
-    with run.opened("k = 2\n"):
-        assert contents(tmp_path) == before | {"unfinished/config.toml": "k = 2\n"}
-    with run.filling("k = 2\n"):
-        with run.writing(Entry("filters.png")) as path:
-            path.write_text("new")
-        run.write_summary([Quantity("k", 2)])
-        assert {
-            name: text
-            for name, text in contents(tmp_path).items()
-            if not name.startswith("unfinished")
-        } == before
+    with RunFolder("learn", tmp_path, force=True) as run:
+        assert contents(tmp_path) == before
+        run.begin(config_of(2))
+        assert contents(tmp_path) == before | {"unfinished/config.toml": config_of(2)}
+        fill(run, k=2, filters="new")
     assert contents(tmp_path) == {
         "notes.png": "mine",
         "run-mine.nc": "old",
         "filters.png": "new",
         "summary.json": '{\n  "k": 2\n}\n',
-        "config.toml": "k = 2\n",
+        "config.toml": config_of(2),
         "inventory.json": run.inventory.text(),
     }
 
@@ -95,46 +98,42 @@ def test_forced_run_leaves_all_as_it_was_until_it_is_whole_and_nothing_of_it_the
 def test_whoever_works_in_the_folder_stays_in_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for content in ("old", "new"):
-        write_run(RunFolder("learn", Path("."), force=True), filters=content)
+        write_run(Path("."), force=True, filters=content)
         assert Path("filters.png").read_text() == (tmp_path / "filters.png").read_text() == content
 
 
 @pytest.mark.parametrize("far", [False, True])
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_forced_run_that_fails_leaves_the_other_as_it_was(tmp_path, error, far):
-    write_run(RunFolder("learn", tmp_path), filters="old")
+    write_run(tmp_path, filters="old")
     before = contents(tmp_path)
     run = RunFolder("learn", tmp_path, force=True)
 
     def fail():
-        with run.opened("k = 2\n"):
+        with run:
+            run.begin(config_of(2))
             if far:
-                run.checkpoints.mkdir()
                 (run.checkpoints / "seed-0.npz").touch()
             raise error
 
-    said = (
-        "interrupted; `biorrr resume .*` continues it; until then the earlier run stays as it was"
-    )
-    resumable = far and error is KeyboardInterrupt
-    with pytest.raises(
-        InterruptedRunError if resumable else error, match=said if resumable else None
-    ):
+    with pytest.raises(error):
         fail()
+    assert run.way_on == (
+        f"interrupted; `biorrr resume {tmp_path}` continues it; until then the earlier run stays"
+        " as it was"
+    )
     # What has come as far as a checkpoint can go on, until another run is to replace it.
+    assert run.has_checkpoints == far
     kept = (
-        {"unfinished/config.toml": "k = 2\n", "unfinished/checkpoints/seed-0.npz": ""}
+        {"unfinished/config.toml": config_of(2), "unfinished/checkpoints/seed-0.npz": ""}
         if far
         else {}
     )
     assert contents(tmp_path) == before | kept
-    with (
-        pytest.raises(ZeroDivisionError),
-        RunFolder("learn", tmp_path, force=True).opened("k = 3\n"),
-    ):
-        raise ZeroDivisionError
+    with pytest.raises(TypeError):
+        write_run(tmp_path, 3, force=True, broken=None)
     assert contents(tmp_path) == before
-    write_run(RunFolder("learn", tmp_path, force=True), filters="new")
+    write_run(tmp_path, force=True, filters="new")
     assert sorted(contents(tmp_path)) == [
         "config.toml",
         "filters.png",
@@ -150,7 +149,7 @@ def test_results_cut_short_at_any_step_of_taking_their_place_take_it_at_the_next
     steps = itertools.count(1)
     for cut in steps:
         place = tmp_path / str(cut)
-        write_run(RunFolder("learn", place), filters="old", excess="old")
+        write_run(place, filters="old", excess="old")
         left = itertools.count(-cut)
 
         def stopped(change, left=left):
@@ -165,13 +164,13 @@ def test_results_cut_short_at_any_step_of_taking_their_place_take_it_at_the_next
             with monkeypatch.context() as patch:
                 for name in ("unlink", "replace", "rename", "rmdir"):
                     patch.setattr(Path, name, stopped(getattr(Path, name)))
-                write_run(RunFolder("learn", place, force=True), filters="new", curve="new")
+                patch.setattr("shutil.rmtree", stopped(__import__("shutil").rmtree))
+                write_run(place, force=True, filters="new", curve="new")
         except SystemExit:
             pass
         else:
             break
-        held = ResumedFolder(place)
-        held.release()
+        settle(place)
         drawn = {name: text for name, text in contents(place).items() if name.endswith("png")}
         whole = {"filters.png": "new", "curve.png": "new"}
         assert drawn in ({"filters.png": "old", "excess.png": "old"}, whole)
@@ -190,7 +189,7 @@ def test_a_list_of_files_from_a_stranger_deletes_nothing_elsewhere(tmp_path):
     names = ["../mine.txt", str(mine), "sub", "sub/own.txt", "..", ".", "", "a\0b", 7, "old.png"]
     (sent / "old.png").symlink_to(mine)
     (sent / "inventory.json").write_text(json.dumps({"files": [{"file": name} for name in names]}))
-    write_run(RunFolder("learn", sent, force=True), new="new")
+    write_run(sent, force=True, new="new")
     assert contents(tmp_path).keys() == {
         "mine.txt",
         "sent/sub/own.txt",
@@ -201,11 +200,11 @@ def test_a_list_of_files_from_a_stranger_deletes_nothing_elsewhere(tmp_path):
     }
 
 
-def test_run_written_while_data_were_loaded_is_not_overwritten(tmp_path):
+def test_run_written_since_the_command_began_is_not_overwritten(tmp_path):
     slow = RunFolder("learn", tmp_path)
-    write_run(RunFolder("learn", tmp_path), filters="theirs")
+    write_run(tmp_path, filters="theirs")
     before = contents(tmp_path)
-    with pytest.raises(FolderError, match="has a run in it"), slow.opened("k = 2\n"):
+    with pytest.raises(FolderError, match="has a run in it"), slow:
         raise AssertionError("must not begin")
     assert contents(tmp_path) == before
 
@@ -215,54 +214,44 @@ def test_folder_taken_away_between_making_and_locking_is_made_again(tmp_path, mo
     nobody out.
     """
     taken = []
-    lock = filelock.lock_descriptor
+    lock_it = filelock.lock_descriptor
 
     def lock_after_it_is_gone(handle, blocking):
         if not taken:
             taken.append((tmp_path / "out").rmdir())
-        return lock(handle, blocking=blocking)
+        return lock_it(handle, blocking=blocking)
 
     monkeypatch.setattr(filelock, "lock_descriptor", lock_after_it_is_gone)
-    run = RunFolder("learn", tmp_path / "out")
-    with run.opened("k = 1\n"):
-        assert contents(tmp_path) == {"out/unfinished/config.toml": "k = 1\n"}
-        with pytest.raises(FolderError, match="in use by another process"):
-            RunFolder("learn", tmp_path / "out", force=True).claim()
+    with RunFolder("learn", tmp_path / "out") as run:
+        run.begin(config_of(1))
+        assert contents(tmp_path) == {"out/unfinished/config.toml": config_of(1)}
+        with pytest.raises(FolderError, match="in use by another process"), lock(tmp_path / "out"):
+            pass
 
 
-@pytest.mark.parametrize("name", ["unfinished", "unfinished/results"])
+@pytest.mark.parametrize(
+    "name", ["unfinished", "unfinished/results", "unfinished/checkpoints", "inventory.json"]
+)
 def test_links_in_a_folder_that_was_sent_are_refused(tmp_path, name):
     sent, elsewhere = tmp_path / "sent", tmp_path / "elsewhere"
     sent.mkdir()
     elsewhere.mkdir()
     for file in ("config.toml", "seed-0.npz", "run.nc"):
         (elsewhere / file).write_text("mine")
-    (sent / "config.toml").touch()
+    (sent / "config.toml").write_text(config_of(1))
     (sent / name).parent.mkdir(exist_ok=True)
     (sent / name).symlink_to(elsewhere)
-    with pytest.raises(
-        FolderError,
-        match=rf"{name}: must be a file in the folder itself \(got a link, .*; delete it",
-    ):
-        write_run(RunFolder("learn", sent, force=True), filters="new")
-    with pytest.raises(FolderError, match=f"{name}: must be a file in the folder itself"):
-        ResumedFolder(sent).checkpoints  # noqa: B018
+
+    def resume():
+        with RunFolder("learn", sent, source=sent / "config.toml", resumed=True) as run:
+            run.begin(config_of(1))
+            fill(run, filters="new")
+
+    refused = rf"{name}: must be a file in the folder itself \(got a link, .*; delete it"
+    with pytest.raises(FolderError, match=refused):
+        resume()
     assert contents(elsewhere).keys() == {"config.toml", "seed-0.npz", "run.nc"}
     assert not (sent / "filters.png").exists()
-
-
-def test_a_link_in_place_of_checkpoints_is_refused_or_deleted(tmp_path):
-    sent, elsewhere = tmp_path / "sent", tmp_path / "elsewhere"
-    (sent / "unfinished").mkdir(parents=True)
-    elsewhere.mkdir()
-    (elsewhere / "seed-0.npz").write_text("mine")
-    (sent / "unfinished/config.toml").touch()
-    (sent / "unfinished/checkpoints").symlink_to(elsewhere)
-    with pytest.raises(FolderError, match="checkpoints: must be a file in the folder itself"):
-        ResumedFolder(sent).checkpoints  # noqa: B018
-    write_run(RunFolder("learn", sent, force=True), filters="new")
-    assert contents(elsewhere) == {"seed-0.npz": "mine"}
-    assert not (sent / "unfinished").exists()
 
 
 def test_files_under_way_are_not_written_through_links(tmp_path):
@@ -276,16 +265,8 @@ def test_files_under_way_are_not_written_through_links(tmp_path):
 def test_folder_with_other_files_is_accepted(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "unfinished").mkdir()
-    with RunFolder("learn", tmp_path).opened(""):
-        pass
-
-
-def test_a_run_killed_before_its_config_was_written_leaves_nothing(tmp_path):
-    write_run(RunFolder("learn", tmp_path), filters="old")
-    (tmp_path / "unfinished").mkdir()
-    (tmp_path / "unfinished/.123-config.toml").touch()
-    ResumedFolder(tmp_path).release()
-    assert not (tmp_path / "unfinished").exists()
+    with RunFolder("learn", tmp_path) as run:
+        run.begin(config_of(1))
 
 
 def test_files_of_the_user_s_own_in_the_place_of_an_unfinished_run(tmp_path):
@@ -294,13 +275,14 @@ def test_files_of_the_user_s_own_in_the_place_of_an_unfinished_run(tmp_path):
     with pytest.raises(
         FolderError, match=r"unfinished must be free for a run \(got files of another origin\)"
     ):
-        write_run(RunFolder("learn", tmp_path, force=True), filters="new")
+        write_run(tmp_path, force=True, filters="new")
     assert contents(tmp_path) == {"unfinished/novel.txt": "mine"}
 
 
 def test_a_run_that_fails_leaves_nothing_behind(tmp_path):
     def fail(path):
-        with RunFolder("learn", path).opened("config"):
+        with RunFolder("learn", path) as run:
+            run.begin(config_of(1))
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -312,6 +294,27 @@ def test_a_run_that_fails_leaves_nothing_behind(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
+def test_results_that_cannot_be_written_leave_no_half_of_them(tmp_path):
+    def disk_full(path):
+        path.write_text("half")
+        raise OSError(28, "No space left on device", str(path))
+
+    findings = Findings(title="", files={"figure.png": disk_full})
+
+    def write():
+        with RunFolder("learn", tmp_path) as run:
+            run.begin(config_of(1))
+            (run.checkpoints / "seed-0.npz").touch()
+            run.fill(config_of(1), findings, "png", {})
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*/test_.*/figure.png'"):
+        write()
+    assert sorted(contents(tmp_path)) == [
+        "unfinished/checkpoints/seed-0.npz",
+        "unfinished/config.toml",
+    ]
+
+
 def test_a_file_in_the_way_is_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(FolderError, match=r"out: must be a folder \(got the file "):
@@ -319,15 +322,14 @@ def test_a_file_in_the_way_is_refused(tmp_path):
 
 
 def test_files_appear_whole_or_not_at_all(tmp_path):
-    run = RunFolder("learn", tmp_path)
-    with run.writing(Entry("figure.png")) as path:
+    with whole_file(tmp_path / "figure.png") as path:
         path.write_text("half")
         assert path.suffix == ".png"
         assert not (tmp_path / "figure.png").exists()
     assert (tmp_path / "figure.png").read_text() == "half"
 
     def interrupted():
-        with run.writing(Entry("figure.png")) as path:
+        with whole_file(tmp_path / "figure.png") as path:
             path.write_text("broken")
             raise KeyboardInterrupt
 
@@ -337,8 +339,7 @@ def test_files_appear_whole_or_not_at_all(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["figure.png"]
 
 
-def test_summary_is_flat_and_finite(tmp_path):
-    run = RunFolder("learn", tmp_path)
+def test_summary_is_flat_and_finite():
     values = {
         "a": np.float64(0.5),
         "b": np.nan,
@@ -348,8 +349,8 @@ def test_summary_is_flat_and_finite(tmp_path):
         "f": None,
         "g": np.True_,
     }
-    run.write_summary([Quantity(name, value) for name, value in values.items()])
-    assert json.loads((tmp_path / folder.SUMMARY).read_text()) == {
+    quantities = [Quantity(name, value) for name, value in values.items()]
+    assert json.loads(summary_text(Findings(title="", quantities=quantities))) == {
         "a": 0.5,
         "b": None,
         "c": None,
@@ -358,5 +359,6 @@ def test_summary_is_flat_and_finite(tmp_path):
         "f": None,
         "g": True,
     }
+    curve = Findings(title="", quantities=[Quantity("curve", [1, 2])])
     with pytest.raises(TypeError, match=r"summary curve: must be one number or text \(got list\)"):
-        run.write_summary([Quantity("curve", [1, 2])])
+        summary_text(curve)

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 from biorrr.errors import RunError
 from biorrr.sims import main
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.processes import Workers
+from biorrr.sims.lab.workers import Processes
 
 ROOT = Path(__file__).parents[2]
 QUICK = (
@@ -50,8 +51,14 @@ def biorrr(capsys, *args):
     return code, *capsys.readouterr()
 
 
-def test_a_new_experiment_is_short(example):
-    assert len(example.splitlines()) < 45
+def test_a_new_experiment_is_short_and_passes_the_linter(example):
+    assert len(example.splitlines()) <= 60
+    ruff = [sys.executable, "-m", "ruff"]
+    if subprocess.run([*ruff, "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("needs ruff")
+    for command in ("check", "format"):
+        options = ["--config", ROOT / "pyproject.toml", *(["--check"] * (command == "format"))]
+        subprocess.run([*ruff, command, *options, "experiments/power.py"], check=True)
 
 
 def test_its_file_makes_it_a_command(example, capsys):
@@ -70,6 +77,7 @@ def test_it_is_run_repeated_and_resumed(example, capsys):
     assert {path.name for path in Path("two").iterdir()} == {
         "config.toml",
         "inventory.json",
+        "power.md",
         "power.png",
         "run.nc",
         "summary.json",
@@ -109,7 +117,7 @@ def test_every_experiment_declares_what_the_frame_shows():
 # -- processes -------------------------------------------------------------------------------------
 
 
-def shout(name, item):
+def shout(item, greeting):
     if item == "die":
         os._exit(3)
     if isinstance(item, Path):  # die at the first try only
@@ -121,20 +129,22 @@ def shout(name, item):
         raise ValueError("in another process")
     if item == "fail with what cannot be sent":
         raise ValueError("in another process", lambda: None)
-    return f"{name} {item.upper()}", os.getpid()
+    return f"{greeting} {item.upper()}", os.getpid()
+
+
+def submitted(*items):
+    """What two processes find, by the number of the item."""
+    found = dict(Processes(2)(shout, ("hello",), items))
+    assert multiprocessing.active_children() == []
+    return [found[number] for number in range(len(items))]
 
 
 def test_work_side_by_side():
-    with Workers(shout, 2) as workers:
-        for _ in range(2):  # the processes stay
-            found = dict(workers.run({"one": "a", "two": "b", "three": "c"}))
-            assert {name: result for name, (result, _) in found.items()} == {
-                "one": "one A",
-                "two": "two B",
-                "three": "three C",
-            }
-            assert os.getpid() not in {process for _, process in found.values()}
-        assert dict(workers.run({"one": "a"})) == {"one": ("one A", os.getpid())}
+    words, processes = zip(*submitted("a", "b", "c"), strict=True)
+    assert words == ("hello A", "hello B", "hello C")
+    assert os.getpid() not in processes
+    assert submitted("a") == [("hello A", os.getpid())]
+    assert submitted() == []
 
 
 @pytest.mark.parametrize(
@@ -145,17 +155,25 @@ def test_work_side_by_side():
         ("die", RunError, "a process died each of 4 times; perhaps"),
     ],
 )
-def test_work_that_fails(item, error, sentence):
-    with Workers(shout, 2) as workers, pytest.raises(error, match=sentence):
-        list(workers.run({"one": "a", "two": item}))
+def test_work_that_fails_is_its_error(item, error, sentence):
+    (word, _), failure = submitted("a", item)
+    assert word == "hello A"
+    with pytest.raises(error, match=sentence):
+        raise failure
 
 
 def test_an_item_whose_process_died_is_given_to_another(tmp_path):
-    with Workers(shout, 2, lost="lost") as workers:
-        found = dict(workers.run({1: tmp_path / "one", 2: "die", 3: tmp_path / "three"}))
-        assert found == {1: "done", 2: "lost", 3: "done"}
-        for process in multiprocessing.active_children():  # while they have nothing to do
-            process.kill()
-            process.join()
-        assert {key for key, _ in workers.run({"one": "a", "two": "b"})} == {"one", "two"}
-    assert multiprocessing.active_children() == []
+    found = submitted(tmp_path / "one", "die", tmp_path / "three", "a")
+    assert (found[0], found[2]) == ("done", "done")
+    assert found[3][0] == "hello A"
+    assert isinstance(found[1], RunError)
+
+
+def test_a_process_killed_while_it_has_nothing_to_do_costs_no_item():
+    outcomes = Processes(2)(shout, ("hello",), ["a", "b", "c", "d"])
+    found = dict([next(outcomes)])
+    for process in multiprocessing.active_children():
+        process.kill()
+        process.join()
+    found |= dict(outcomes)
+    assert {words for words, _ in found.values()} == {f"hello {one}" for one in "ABCD"}

@@ -23,7 +23,7 @@ from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.errors import InputError
 from biorrr.sims import main
 from biorrr.sims.data import DataError, load
-from biorrr.sims.lab.folder.inventory import Entry, Inventory
+from biorrr.sims.lab.inventory import Entry, Inventory
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
@@ -431,10 +431,13 @@ def damage(folder, rng, private):
 
 
 @pytest.mark.parametrize("count", [30, pytest.param(500, marks=pytest.mark.slow)])
-def test_damaged_folders_give_a_result_or_one_sentence(count, strangers, tmp_path, monkeypatch):
+def test_damaged_folders_give_a_result_or_one_sentence(
+    count, strangers, tmp_path, monkeypatch, item_names
+):
     """Reported, resumed and asked for their state, each within ten seconds."""
-    monkeypatch.setattr("biorrr.sims.sweeps.compute.compute", lambda *_: iter(()))
+    monkeypatch.setattr("biorrr.sims.lab.workers.submit_here", lambda *_: iter(()))
     run, swept, private = strangers
+    item = item_names(run)[0]
     for seed in range(count):
         rng = random.Random(seed)
         folder = tmp_path / f"folder-{seed}"
@@ -442,9 +445,7 @@ def test_damaged_folders_give_a_result_or_one_sentence(count, strangers, tmp_pat
         if rng.random() < 0.5:  # cut short, with something to go on from
             (folder / "summary.json").unlink(missing_ok=True)
             (folder / "unfinished/checkpoints").mkdir(parents=True)
-            np.savez(
-                folder / "unfinished/checkpoints/learn_from-0-result.npz", identity=np.array("{}")
-            )
+            np.savez(folder / f"unfinished/checkpoints/{item}.npz", facts=np.array("{}"))
         plan = folder.with_suffix(".toml")
         shutil.copy(swept / "sweep.toml", plan)
         damage(folder, rng, private)

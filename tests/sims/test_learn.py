@@ -18,8 +18,8 @@ from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Rate, Rates
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.lab.folder import RunFolder
-from biorrr.sims.lab.folder.inventory import Inventory
+from biorrr.sims.lab import run_folder
+from biorrr.sims.lab.inventory import Inventory
 
 DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]
@@ -44,20 +44,26 @@ def test_run_folder(learned):
     folder, out = learned
     assert sorted(path.name for path in folder.iterdir()) == [
         "config.toml",
+        "eigenvalues.md",
         "eigenvalues.png",
+        "filters.md",
         "filters.png",
         "inventory.json",
         "learning.nc",
+        "learning_curve.md",
         "learning_curve.png",
+        "plateau.md",
         "plateau.png",
         "run.nc",
         "summary.json",
     ]
     inventory = Inventory.read(json.loads((folder / "inventory.json").read_text()))
     assert sorted(inventory.files) == sorted(path.name for path in folder.iterdir())
-    figures = {entry.file: entry.caption for entry in inventory.of_kind("figure")}
-    assert figures.keys() == {path.name for path in folder.glob("*.png")}
-    assert all(figures.values())
+    figures = {entry.file for entry in inventory.of_kind("figure")}
+    assert figures == {path.name for path in folder.glob("*.png")}
+    assert {path.stem for path in folder.glob("*.md")} == {
+        path.stem for path in folder.glob("*.png")
+    }
     assert "60 samples, 6 inputs, 5 targets; data are centred" in out
     assert str(folder) in out
     summary = json.loads((folder / "summary.json").read_text())
@@ -81,7 +87,7 @@ def test_run_folder(learned):
 
 
 def test_numbers_are_those_of_the_saved_run(learned):
-    """Scored here from the covariances, without the project's own yardstick."""
+    """Scored here from the covariances, without the project's own solution."""
     folder, _ = learned
     run = Run.load(folder / "run.nc")
     summary = json.loads((folder / "summary.json").read_text())
@@ -264,12 +270,16 @@ def test_forced_run_has_nothing_of_the_larger_one_before_it(tmp_path, capsys):
     assert learn(capsys, *SMALL, "-k", 1, "--out", out, "--force")[0] == 0
     assert sorted(path.name for path in out.iterdir()) == [
         "config.toml",
+        "eigenvalues.md",
         "eigenvalues.png",
+        "filters.md",
         "filters.png",
         "inventory.json",
         "learning.nc",
+        "learning_curve.md",
         "learning_curve.png",
         "notes.png",
+        "plateau.md",
         "plateau.png",
         "run.nc",
         "summary.json",
@@ -452,16 +462,17 @@ def test_script_and_command_draw_the_same(tmp_path, monkeypatch, capsys):
     import matplotlib.pyplot as plt
 
     drawn = {}
-    write = RunFolder.write_figure
+    save = run_folder.save_figure
 
-    def watched(self, stem, format, axes, **about):
+    def watched(axes, path):
+        stem = path.stem.partition("-")[2]
         if stem in ("plateau", "learning_curve"):  # looked at before the figure is closed
             drawn[stem] = (
                 drawn_by(axes) if stem == "plateau" else [line.get_ydata() for line in axes.lines]
             )
-        write(self, stem, format, axes, **about)
+        save(axes, path)
 
-    monkeypatch.setattr(RunFolder, "write_figure", watched)
+    monkeypatch.setattr(run_folder, "save_figure", watched)
     name, out = '{name="synthetic", samples=80, m=6, n=4}', tmp_path / "one"
     assert (
         main.run(

@@ -14,7 +14,7 @@ from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.paper import CHAPTERS, PaperSettings, apical_drive, chapters_of
 from biorrr.sims.experiments.paper.page import markdown, record, sentences
 from biorrr.sims.lab import Claim, Findings
-from biorrr.sims.lab.folder.inventory import Inventory
+from biorrr.sims.lab.inventory import Inventory
 
 DOCS = Path(__file__).parents[2] / "docs"
 DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
@@ -138,7 +138,7 @@ def test_pictures_and_learning_rates_are_chapters(tmp_path, monkeypatch):
     assert biorrr("paper", "--only", "images", "--only", "sensitivity", "--out", run) == 0
     figures = Inventory.read(json.loads((run / "inventory.json").read_text())).of_kind("figure")
     assert [one.file for one in figures] == ["images.png", "sensitivity.png"]
-    assert all(one.caption for one in figures)
+    assert all((run / one.file).with_suffix(".md").read_text() for one in figures)
     summary = json.loads((run / "summary.json").read_text())
     assert summary["images_mnist_bio_excess"] > 0
     assert summary["sensitivity_bio_rrmse_k1_median_excess"] > 0

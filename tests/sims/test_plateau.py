@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Agreement, ReducedRankRegression, Yardstick, objective
+from biorrr.analysis import Agreement, ExactSolution, ReducedRankRegression, objective
 from biorrr.analysis.plateau import null_agreements
 from biorrr.sims import main
 from biorrr.sims.data import load
@@ -165,7 +165,7 @@ def compared(weights, X, Y, s=0.0):
         return {"z": z, "a": a, "inhibition": inhibition, "plateau": a - inhibition}
 
     snapshots = {name: weight[None] for name, weight in weights.items()}
-    found = compare(Dataset("own", X, Y), snapshots, Yardstick(X, Y, s, 0.0), show)
+    found = compare(Dataset("own", X, Y), snapshots, ExactSolution(X, Y, s, 0.0), show)
     return xr.Dataset(found).expand_dims("seed").assign_coords(s=s)
 
 
@@ -307,3 +307,15 @@ def test_plateau_is_the_backpropagated_error_on_real_data(real_data, tmp_path, d
         < summary["plateau_relative_error_no_inhibition"]
     )
     assert summary["network_relative_error_max"] < 0.10
+
+
+def test_values_of_s_that_are_close_have_files_and_claims_of_their_own(tmp_path):
+    values = ("0", "0.3333333", "0.3333334")
+    args = ["--data", DATA, "--epochs", "1", "--seeds", "1", "--engine", "numpy"]
+    args += [word for s in values for word in ("-s", s)]
+    assert main.run(["plateau", *args, "--out", str(tmp_path / "run")]) == 0
+    claims = json.loads((tmp_path / "run/summary.json").read_text())["claims"]
+    assert [claim["s"] for claim in claims] == 5 * [0.0] + 4 * [0.3333333] + 4 * [0.3333334]
+    for s, name in zip(values, ("run", "run-s-0.3333333", "run-s-0.3333334"), strict=True):
+        with xr.open_dataset(tmp_path / f"run/{name}.nc", engine="h5netcdf") as results:
+            assert float(results["s"]) == float(s)

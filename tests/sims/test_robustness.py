@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Yardstick
+from biorrr.analysis import ExactSolution
 from biorrr.analysis.figures.robustness import plot_departures
 from biorrr.circuit import Diverged, Microcircuit, Run
 from biorrr.models import Event
@@ -26,8 +26,7 @@ from biorrr.sims.experiments.robustness.ranges import (
     MILLIVOLT_DEPARTURES,
     Reference,
 )
-from biorrr.sims.lab import Job
-from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
+from biorrr.sims.lab import Task
 
 DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 
@@ -100,7 +99,7 @@ def test_every_excess_is_beside_its_value_and_seed():
     asked = []
 
     class Known:
-        def map(self, function, items, *shared):
+        def each(self, function, items, *shared):
             asked.append(shared)
             if function is try_plain:
                 return {
@@ -159,9 +158,9 @@ def test_a_departure_that_diverges_at_once_is_a_result(cell, trial, monkeypatch)
     monkeypatch.setattr(Microcircuit, "run", lambda *_, **__: (_ for _ in ()).throw(error))
     data, job = (
         load(DATA),
-        Job(RobustnessSettings(data=(DATA,), samples=60, cell=cell), "job", NOT_KEPT),
+        Task(RobustnessSettings(data=(DATA,), samples=60, cell=cell)),
     )
-    exact = Yardstick(data.X, data.Y, 0.0, 0.1)
+    exact = ExactSolution(data.X, data.Y, 0.0, 0.1)
     assert try_departure(job, trial, data, exact, Reference(0.1, 2)) == {"excess": 1.0}
 
 

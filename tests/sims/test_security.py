@@ -17,6 +17,7 @@ import pytest
 from biorrr.sims import main
 from biorrr.sims.data import Data
 from biorrr.sims.experiments import experiment_names, find_experiment
+from biorrr.sims.lab.run_folder import RunFolder
 from biorrr.sims.lab.settings import kinds
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import make_plan
@@ -136,27 +137,29 @@ def test_preferences_for_brian2_in_the_current_folder_are_not_read(own_data, tmp
     assert not ran.exists()
 
 
-def test_run_folders_hold_no_pickles(own_data, tmp_path, capsys):
+def test_run_folders_hold_no_pickles(own_data, tmp_path, capsys, item_names):
     """A checkpoint is refused with its pickle unread; see also tests/circuit/test_checkpoint.py."""
     folder = tmp_path / "sent"
     folder.mkdir()
-    (folder / "config.toml").write_text(
-        f"data = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[provenance]\nexperiment ="
-        " 'learn'\ndata_sha256 = 'x'\n"
-    )
-    (folder / "unfinished/checkpoints").mkdir(parents=True)
-    np.savez(
-        folder / "unfinished/checkpoints/learn_from-0.npz",
-        facts=np.array([Bomb(tmp_path / "exploded")], dtype=object),
-    )
-    assert biorrr(capsys, "resume", folder)[0] == 2  # the data's checksum comes first
-    text = (folder / "config.toml").read_text()
     from biorrr.sims.data import load
 
-    (folder / "config.toml").write_text(text.replace("'x'", f"'{load(str(own_data)).checksum}'"))
+    text = (
+        f"data = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[provenance]\nexperiment ="
+        f" 'learn'\ndata_sha256 = '{load(str(own_data)).checksum}'\n"
+    )
+    (folder / "config.toml").write_text(text)
+    name = f"{item_names(folder)[0]}.npz"
+    (folder / "unfinished/checkpoints").mkdir(parents=True)
+    np.savez(
+        folder / "unfinished/checkpoints" / name,
+        facts=np.array([Bomb(tmp_path / "exploded")], dtype=object),
+    )
+    (folder / "config.toml").write_text(text.replace("sha256 = '", "sha256 = 'x"))
+    assert biorrr(capsys, "resume", folder)[0] == 2  # the data's checksum comes first
+    (folder / "config.toml").write_text(text)
     code, _, err = biorrr(capsys, "resume", folder)
     assert code == 1
-    assert "learn_from-0.npz: not a checkpoint, or damaged" in err
+    assert f"{name}: not a checkpoint, or damaged" in err
     assert not (tmp_path / "exploded").exists()
 
 
@@ -263,28 +266,28 @@ def test_nothing_we_write_or_say_tells_of_the_machine(own_data, tmp_path, monkey
     assert json.loads((work / "out/summary.json").read_text())["data"] == "own.npz"
 
 
-RESULT = "unfinished/checkpoints/learn_from-0"
-
-
 @pytest.mark.parametrize(
     "name",
     [
         "config.toml",
         "summary.json",
         "inventory.json",
-        f"{RESULT}.npz",
-        f"{RESULT}-result.npz",
-        f"{RESULT}-result.nc",
+        "ITEM.npz",
+        "ITEM.nc",
     ],
 )
 @pytest.mark.parametrize("kind", ["pipe", "link"])
-def test_only_regular_files_of_a_run_are_opened(own_data, tmp_path, run_biorrr, name, kind):
+def test_only_regular_files_of_a_run_are_opened(
+    own_data, tmp_path, run_biorrr, item_names, name, kind
+):
     """Whoever opens a pipe waits for ever, and a link may lead to any file."""
     run = tmp_path / "run"
     assert (
         run_biorrr("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", run)[0]
         == 0
     )
+    if name.startswith("ITEM"):
+        name = name.replace("ITEM", f"unfinished/checkpoints/{item_names(run)[0]}")
     if name != "summary.json":
         (run / "summary.json").unlink()
     (run / "unfinished/checkpoints").mkdir(parents=True)
@@ -376,11 +379,12 @@ def test_a_page_does_not_advise_to_run_the_circuit_of_others(
 
 def test_a_damaged_result_is_not_to_be_unpickled(tmp_path):
     from biorrr.circuit import CheckpointError
-    from biorrr.sims.lab.folder.checkpoints import Checkpoints
+    from biorrr.sims.lab.lab import kept_result
 
-    np.savez(
-        tmp_path / "one-result.npz", identity=np.array([Bomb(tmp_path / "exploded")], dtype=object)
-    )
+    place = tmp_path / "unfinished/checkpoints"
+    place.mkdir(parents=True)
+    (place / "one.nc").write_bytes(pickle.dumps(Bomb(tmp_path / "exploded")))
     with pytest.raises(CheckpointError, match="not a checkpoint, or damaged") as refused:
-        Checkpoints(tmp_path).kept("one", {})
+        kept_result(RunFolder("learn", tmp_path), "one")
     assert "pickle" not in str(refused.value)
+    assert not (tmp_path / "exploded").exists()

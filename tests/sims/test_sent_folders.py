@@ -13,7 +13,7 @@ import pytest
 
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
-from biorrr.sims.lab.folder.inventory import Entry, Inventory
+from biorrr.sims.lab.inventory import Entry, Inventory
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import read_plan
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from biorrr.analysis import Yardstick, fixed_feedback_law
+from biorrr.analysis import ExactSolution, fixed_feedback_law
 from biorrr.models import Rate
 from biorrr.models.theories import BioRRR, FeedbackAlignment, UrbanczikSenn
 from biorrr.sims.data import load
@@ -17,8 +17,7 @@ from biorrr.sims.experiments.theories import (
     theories,
     verdicts,
 )
-from biorrr.sims.lab import Job, SettingsError
-from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
+from biorrr.sims.lab import SettingsError, Task
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,7 @@ def data():
 
 @pytest.fixture
 def job():
-    return Job(SimpleNamespace(engine="numpy"), "theories", NOT_KEPT)
+    return Task(SimpleNamespace(engine="numpy"))
 
 
 def test_data_are_centred_and_of_mean_square_one(data):
@@ -65,7 +64,7 @@ def test_scores_are_those_of_the_learned_filters(job, data):
     power = Vx.T @ (data.X.T @ data.X / len(data.X) + contests.RIDGE * np.eye(6)) @ Vx
     assert found["participation"] == pytest.approx(power.trace() ** 2 / np.square(power).sum())
     assert found["whitening"] == pytest.approx(np.square(power - np.eye(2)).sum() / 2)
-    assert found["excess"] == Yardstick(data.X, data.Y, 0, contests.RIDGE).excess(Vx) < 0.5
+    assert found["excess"] == ExactSolution(data.X, data.Y, 0, contests.RIDGE).excess(Vx) < 0.5
 
 
 def test_the_worse_of_two_seeds_chooses_the_rate(data):
@@ -76,7 +75,7 @@ def test_the_worse_of_two_seeds_chooses_the_rate(data):
     def answer(function, items, data):
         return {item: {"distance": distances[item.relative, item.seed]} for item in items}
 
-    lab = SimpleNamespace(settings=settings, map=answer)
+    lab = SimpleNamespace(settings=settings, each=answer)
     assert contests.best_rates(lab, [BioRRR()], data) == {BioRRR(): 0.2}
 
 
@@ -118,7 +117,9 @@ def test_bounds_are_judged_once_learning_has_converged(data):
     ):
         scores["participation"] = participation
         joined = contests.compete(
-            SimpleNamespace(settings=settings, map=answer), [UrbanczikSenn(teacher="Hebbian")], data
+            SimpleNamespace(settings=settings, each=answer),
+            [UrbanczikSenn(teacher="Hebbian")],
+            data,
         )
         results = joined.expand_dims(data=["digits"]).assign_attrs(k=2, samples=samples)
         found = {("digits", theory): [*verdicts.measured(results, "digits", theory)]}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Yardstick, fit_time_constants, learned_weights, pairing_curve
+from biorrr.analysis import ExactSolution, fit_time_constants, learned_weights, pairing_curve
 from biorrr.circuit import Microcircuit
 from biorrr.models import Eligibility
 from biorrr.sims import main
@@ -39,8 +39,7 @@ from biorrr.sims.experiments.timing.place_fields import (
     plateau,
 )
 from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK
-from biorrr.sims.lab import Claim, Job
-from biorrr.sims.lab.folder.checkpoints import NOT_KEPT
+from biorrr.sims.lab import Claim, Task
 
 DATA = '{name="synthetic", samples=200, m=5, n=4, latents=3}'
 
@@ -53,7 +52,7 @@ def few_lags(monkeypatch):
 
 
 def job(**settings):
-    return Job(TimingSettings(data=DATA, **settings), "job", NOT_KEPT)
+    return Task(TimingSettings(data=DATA, **settings))
 
 
 def test_pairings_follow_the_traces(few_lags):
@@ -76,7 +75,7 @@ def slow_traces(**arguments):
 
 
 def test_a_circuit_with_other_traces_is_caught(few_lags, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.lab.circuits.circuit_function", lambda named: slow_traces)
+    monkeypatch.setattr("biorrr.sims.lab.own_circuits.circuit_function", lambda named: slow_traces)
     asked = job(engine="numpy", circuit="own.py:slow_traces")
     change = pair(asked, "traces")["change"]
     results = xr.Dataset(
@@ -161,7 +160,7 @@ def test_angles_are_means_over_seeds_and_the_worst_of_all_delays():
 
 def test_each_rule_has_its_departure_and_y_comes_late(monkeypatch):
     data, given = load(DATA), {}
-    exact = Yardstick(*data.stand_in, 0.0, 0.0)
+    exact = ExactSolution(*data.stand_in, 0.0, 0.0)
 
     class CapturedError(Exception):
         pass
@@ -170,7 +169,7 @@ def test_each_rule_has_its_departure_and_y_comes_late(monkeypatch):
         given.update(departures=tuple(circuit.departures), X=X, Y=Y)
         raise CapturedError
 
-    monkeypatch.setattr("biorrr.sims.lab.Job.run", capture)
+    monkeypatch.setattr("biorrr.sims.lab.Task.run", capture)
     centred = data.X - data.X.mean(axis=0)
     for rule, departures in {"plain": (), "traces": (Eligibility(2.0, 0.0, 2.0),)}.items():
         with pytest.raises(CapturedError):
@@ -186,7 +185,7 @@ def test_each_rule_has_its_departure_and_y_comes_late(monkeypatch):
 @pytest.mark.slow
 def test_late_instruction_is_learned_with_traces_alone():
     asked, data = job(engine="cpp", samples=400_000, k=1, trace=2.0), load(DATA)
-    exact = Yardstick(*data.stand_in, 0.0, 0.0)
+    exact = ExactSolution(*data.stand_in, 0.0, 0.0)
     angles = {
         rule: learn_late(asked, Learner(1, rule, 0), data, exact)["angle"]
         for rule in ("plain", "traces")
@@ -227,8 +226,11 @@ def test_command_fills_a_folder(tmp_path, capsys):
         "run.nc",
         "summary.json",
         "inventory.json",
+        "lags.md",
         "lags.png",
+        "delays.md",
         "delays.png",
+        "field.md",
         "field.png",
     }
     assert {path.name for path in out.iterdir()} == files

@@ -162,9 +162,9 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
         for rank in ranks
         for seed in settings.every_seed
     ]
-    learned = lab.map(learn_fold, circuits, areas)
-    controls = lab.map(control, controls_of(areas), areas)
-    draws = lab.map(draw, range(settings.draws if len(areas.source) >= 4 else 0), areas)
+    learned = lab.each(learn_fold, circuits, areas)
+    controls = lab.each(control, controls_of(areas), areas)
+    draws = lab.each(draw, range(settings.draws if len(areas.source) >= 4 else 0), areas)
 
     results = join(areas, learned, controls.values(), [*draws.values()])
     notes = [*data.notes, *notes_of(results)]

@@ -16,7 +16,7 @@ from biorrr.analysis.communication import (
     shuffled_trials,
 )
 from biorrr.sims.experiments.communication.areas import Areas
-from biorrr.sims.lab import Job
+from biorrr.sims.lab import Task
 
 MOST_REMOVED = 10  # predictive dimensions
 
@@ -30,12 +30,12 @@ class Circuit:
     seed: int
 
 
-def learn_fold(job: Job, item: Circuit, areas: Areas) -> xr.Dataset:
+def learn_fold(task: Task, item: Circuit, areas: Areas) -> xr.Dataset:
     """Return the squared error of a circuit's prediction of the held-out trials."""
     x_train, y_train, x_test, y_test = areas.fold(item.fold)
-    settings = job.settings
+    settings = task.settings
     circuit = settings.make_circuit(k=item.rank, s=settings.s, ridge=settings.ridge, seed=item.seed)
-    run = job.run(
+    run = task.run(
         circuit, x_train, y_train, epochs=settings.epochs, centre=True, record=(), snapshots=1
     )
     error = np.square(y_test - run.predict(x_test)).sum()
@@ -50,7 +50,7 @@ def controls_of(areas: Areas) -> list[str]:
     return [name for name in CONTROLS if allowed.get(name, 1)]
 
 
-def control(job: Job, name: str, areas: Areas) -> xr.Dataset:
+def control(task: Task, name: str, areas: Areas) -> xr.Dataset:
     """Return what one of the controls finds."""
     return CONTROLS[name](areas)
 
@@ -118,7 +118,7 @@ def removal(areas: Areas) -> xr.Dataset:
 CONTROLS = {"dimensions": dimensions, "removal": removal, "shuffle": shuffle, "lag": lag}
 
 
-def draw(job: Job, number: int, areas: Areas) -> xr.Dataset:
+def draw(task: Task, number: int, areas: Areas) -> xr.Dataset:
     """Let part of the source predict matched units of its own area, and units of the target.
 
     Returns ranks, R2 (draw_k,) and rates, within and across.
@@ -127,7 +127,7 @@ def draw(job: Job, number: int, areas: Areas) -> xr.Dataset:
     rated = of_source is not None and of_target is not None
     if of_source is None or of_target is None:
         of_source, of_target = np.ones(len(areas.source)), np.ones(len(areas.target))
-    rng = np.random.default_rng([job.settings.seed, 1, number])
+    rng = np.random.default_rng([task.settings.seed, 1, number])
     units = matched_units(of_source, of_target, rng, matched=rated)
     targets = {"within": units.within, "across": len(areas.source) + units.across}
     every_rate = np.concatenate([of_source, of_target])

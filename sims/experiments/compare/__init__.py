@@ -32,12 +32,12 @@ from biorrr.sims.lab import (
     Findings,
     Lab,
     Quantity,
-    check_rank,
     data_option,
     experiment,
     option,
     seeds_option,
 )
+from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, data_sets, models, xr
 from biorrr.sims.races.curves import Curves, as_dataset, join
 from biorrr.sims.races.heats import Heat, Track, tracks_of

@@ -16,14 +16,14 @@ from biorrr.sims.lab import (
     Claim,
     ExperimentSettings,
     Findings,
-    Job,
     Lab,
     Quantity,
-    check_rank,
+    Task,
     experiment,
     option,
     seeds_option,
 )
+from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, np
 from biorrr.sims.races.heats import Heat, Track, tracks_of
 from biorrr.sims.races.laps import Lap, race
@@ -74,7 +74,7 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
     tracks = tracks_of(data, heats, settings.ridge)
     problems = [(heat, k) for heat in heats for k in settings.k]
 
-    ends = lab.map(
+    ends = lab.each(
         solve_offline,
         [Solution(*one, seed) for one in problems for seed in settings.every_seed],
         tracks,
@@ -121,11 +121,11 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
     )
 
 
-def solve_offline(job: Job, problem: Solution, tracks: Mapping[Heat, Track]) -> dict[str, Any]:
+def solve_offline(task: Task, problem: Solution, tracks: Mapping[Heat, Track]) -> dict[str, Any]:
     """Return where the offline algorithm ends, at rates that follow the data, beside the exact
     solution.
     """
-    exact, data, settings = tracks[problem.heat].exact, tracks[problem.heat].data, job.settings
+    exact, data, settings = tracks[problem.heat].exact, tracks[problem.heat].data, task.settings
     learner = analysis.OfflineBioRRR(
         k=problem.k,
         s=problem.heat.s,

@@ -21,14 +21,14 @@ from biorrr.sims.lab import (
     ExperimentSettings,
     Figure,
     Findings,
-    Job,
     Lab,
     Quantity,
-    check_rank,
+    Task,
     experiment,
     option,
     seeds_option,
 )
+from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, models, np, xr
 from biorrr.sims.races.heats import Heat, Track, tracks_of
 from biorrr.sims.races.judgements import NEAR
@@ -124,7 +124,7 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
         for k in settings.k
         for step in HALF_DECADES
     ]
-    found = lab.map(run_row, rows, heat, track)
+    found = lab.each(run_row, rows, heat, track)
 
     results = join([found[row]["excess"] for row in rows], data.name, settings)
     each = [results.sel(algorithm=algorithm, k=k) for algorithm in (BIO, ANN) for k in settings.k]
@@ -171,11 +171,11 @@ def decades(grid: np.ndarray) -> np.ndarray:
     return np.maximum(near.sum(axis=0) - 1, 0) / 2
 
 
-def run_row(job: Job, row: Row, heat: Heat, track: Track) -> dict[str, np.ndarray]:
+def run_row(task: Task, row: Row, heat: Heat, track: Track) -> dict[str, np.ndarray]:
     """Return the excess at the end for every N and seed, (N, seeds); NaN where the learner
     diverged.
     """
-    settings = job.settings
+    settings = task.settings
     algorithm = analysis.OnlineBioRRR if row.algorithm == BIO else analysis.TwoLayerANN
     excess = np.full((len(N), settings.seeds), np.nan)
     for (column, seed), _ in np.ndenumerate(excess):
@@ -183,7 +183,7 @@ def run_row(job: Job, row: Row, heat: Heat, track: Track) -> dict[str, np.ndarra
         lap = Lap(
             heat, row.algorithm, algorithm, row.k, settings.seed + seed, settings.steps, rates
         )
-        ran = run_lap(job, lap, {heat: track})
+        ran = run_lap(task, lap, {heat: track})
         if "diverged" not in ran:
             excess[column, seed] = track.exact.excess(ran["Vx"][-1])
     return {"excess": excess}

@@ -16,11 +16,10 @@ from biorrr.sims.lab import (
     Findings,
     Lab,
     Quantity,
-    check_rank,
-    default_ridge,
     experiment,
     option,
 )
+from biorrr.sims.lab.training import check_rank, default_ridge
 from biorrr.sims.lazy import analysis, data_sets, models, np
 
 # Bounds.
@@ -84,7 +83,7 @@ def equivalence(centred: data_sets.Dataset, settings: AlgebraSettings, **about: 
     correlations = linalg.eigh(A, linalg.block_diag(C.xx, C.yy), eigvals_only=True)[::-1][
         : settings.k
     ]
-    eigenvalues = analysis.Yardstick(centred.X, centred.Y, 1.0, settings.ridge).eigenvalues[
+    eigenvalues = analysis.ExactSolution(centred.X, centred.Y, 1.0, settings.ridge).eigenvalues[
         : settings.k
     ]
     return Claim(

@@ -30,11 +30,9 @@ from biorrr.sims.lab import (
     PERCENT,
     Figure,
     Findings,
-    Job,
     Lab,
     Quantity,
-    check_rank,
-    default_ridge,
+    Task,
     experiment,
     seeds_option,
 )
@@ -45,10 +43,13 @@ from biorrr.sims.lab.training import (
     baseline_quantities,
     cell_arguments,
     cell_option,
+    check_rank,
+    default_ridge,
     learned,
     unjudged_because,
 )
 from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
+from biorrr.sims.words import in_full
 
 SNAPSHOTS = 40
 SHOWN_SAMPLES, SHOWN_NEURONS = 50, 4  # that fit a page
@@ -62,28 +63,23 @@ class PlateauSettings(FamilySettings):
     cell: str = cell_option()
 
 
-@dataclass(frozen=True)
-class Learner:
-    """A circuit that learns with one s, from one seed."""
-
-    s: float
-    seed: int
-
-
 CAPTIONS = {
     "plateau": (
         "Plateau, distal current, inhibition and output of each neuron before, halfway through and"
         " after learning, on the same samples, with learning off and on shared scales; behind them"
         " in grey what theory says. Above each panel stands how far the plateau deviates from"
         " theory over all samples, as r.m.s. relative to that of theory. Halfway is where the"
-        " circuit's prediction has come half the way to its final form."
+        " circuit's prediction has come half the way to its final form. After learning the median"
+        " deviation over neurons, seeds and s is {plateau_relative_error_end}, the largest"
+        " {plateau_relative_error_max}."
     ),
     "audit": (
         "Above: inhibition and plateau after learning against what theory expects, each dot one"
         " sample of one neuron; on the dashed line they are equal. Below: their correlation and"
         " their relative r.m.s. error through learning, median over neurons and seeds in a band"
         " from the lowest to the highest; and how large the error of the plateau is, and would be"
-        " without inhibition or with that of other samples."
+        " without inhibition ({plateau_relative_error_no_inhibition}) or with that of other samples"
+        " ({plateau_relative_error_other_inhibition})."
     ),
 }
 
@@ -107,51 +103,45 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
         MILLIVOLT_EPOCHS if settings.cell == "millivolts" else -(-CONVERGED_SAMPLES // len(data.X))
     )
     settings = lab.fill_in(ridge=default_ridge(data), epochs=usual)
-    exact = {s: analysis.Yardstick(*data.stand_in, s, settings.ridge) for s in settings.s}
+    exact = {s: analysis.ExactSolution(*data.stand_in, s, settings.ridge) for s in settings.s}
 
-    found = lab.map(
-        follow, [Learner(s, seed) for s in settings.s for seed in settings.every_seed], data, exact
-    )
+    found = lab.map(follow, {"s": settings.s, "seed": settings.every_seed}, data, exact)
 
-    first, *further = (
-        join({seed: found[Learner(s, seed)] for seed in settings.every_seed}, s) for s in settings.s
-    )
-    members = {"": first} | {
-        f"s-{float(one['s']):g}": one for one in further
-    }  # by what sets their files apart
-    ends = [one.isel(snapshot=-1) for one in members.values()]
-    samples = int(ends[0]["seen"])
+    end = found.isel(snapshot=-1)
+    samples = int(found["seen"][-1])
     unjudged = unjudged_because(settings, samples)
+    names = ["", *(f"s-{in_full(s)}" for s in settings.s[1:])]  # sets their files apart
+    members = {name: member(found, s) for name, s in zip(names, settings.s, strict=True)}
     quantities = [
         *learned(data, settings),
         Quantity("seeds", settings.seeds),
-        *measured([*members.values()]),
+        *measured(found),
         Quantity(
             "excess_max",
-            max(float(one["excess"].max()) for one in ends),
+            end["excess"].max().item(),
             PERCENT,
             "excess, at most",
         ),
         *baseline_quantities(exact[settings.s[0]], settings.k),
         Quantity(
             "whitening_error_max",
-            max(float(one["whitening_error"].max()) for one in ends),
+            end["whitening_error"].max().item(),
             "",
             "whitening error, at most",
         ),
         Quantity("samples", samples),
-        Quantity("engine", first.attrs["engine"]),
-        Quantity("seconds", sum(one.attrs["seconds"] for one in found.values())),
+        Quantity("engine", found.attrs["engine"]),
+        Quantity("seconds", found["seconds"].sum().item()),
     ]
     return Findings(
         title=(
-            f"{data.name}: s = {', '.join(f'{s:g}' for s in settings.s)}, {settings.k} neurons,"
+            f"{data.name}: s = {', '.join(map(in_full, settings.s))}, {settings.k} neurons,"
             f" {settings.seeds} seeds, {samples:,} samples; data are centred; median over neurons,"
             " seeds and s (and the worst of them)"
         ),
         quantities=quantities,
-        data={f"run-{which}" if which else "run": one for which, one in members.items()},
-        figures=[figure for which, one in members.items() for figure in draw(one, which)],
+        data={f"run-{name}" if name else "run": one for name, one in members.items()},
+        figures=[figure for name, one in members.items() for figure in draw(one, name)],
         claims=[
             claim for one in members.values() for claim in judge(one, unjudged, data=data.name)
         ],
@@ -159,31 +149,35 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
 
 
 def follow(
-    job: Job, learner: Learner, data: data_sets.Dataset, exact: dict[float, analysis.Yardstick]
+    task: Task,
+    data: data_sets.Dataset,
+    exact: dict[float, analysis.ExactSolution],
+    s: float,
+    seed: int,
 ) -> xr.Dataset:
     """Let a circuit learn, and compare its plateau and inhibition with theory: the run, with all
     that was compared.
     """
-    settings = job.settings
+    settings = task.settings
     circuit = settings.make_circuit(
         k=settings.k,
-        s=learner.s,
+        s=s,
         ridge=settings.ridge,
-        seed=learner.seed,
+        seed=seed,
         **cell_arguments(settings.cell),
     )
-    run = job.run(
+    run = task.run(
         circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=SNAPSHOTS
     )
     weights = {name: run.data[name].values for name in ("Vx", "Vy", "Q", "R")}
-    show = partial(record, job, run, learner.s, data)
-    results = run.data.assign(compare(data, weights, exact[learner.s], show, learner.seed))
+    show = partial(record, task, run, s, data)
+    results = run.data.assign(compare(data, weights, exact[s], show, seed))
     results["stage_samples"] = ("stage", run.data["seen"].values[results["stage_snapshot"].values])
-    return results
+    return results.assign(seconds=run.data.attrs["seconds"])
 
 
 def record(
-    job: Job, run: circuits.Run, s: float, data: data_sets.Dataset, snapshot: int
+    task: Task, run: circuits.Run, s: float, data: data_sets.Dataset, snapshot: int
 ) -> dict[str, np.ndarray]:
     """Show data to a circuit as it was at a snapshot, with learning off.
 
@@ -192,9 +186,9 @@ def record(
     """
     start = circuits.Run(run.data.isel(snapshot=slice(snapshot + 1)))
     # Without a ridge: replay changes nothing where nothing is learned.
-    cell, engine = cell_arguments(job.settings.cell), run.data.attrs["engine"]
-    circuit = job.settings.make_circuit(k=job.settings.k, s=s, engine=engine, **cell)
-    traces = job.run(
+    cell, engine = cell_arguments(task.settings.cell), run.data.attrs["engine"]
+    circuit = task.settings.make_circuit(k=task.settings.k, s=s, engine=engine, **cell)
+    traces = task.run(
         circuit,
         data.X,
         data.Y,
@@ -214,26 +208,15 @@ def record(
     return {name: trace.values[in_order] for name, trace in held.items()}
 
 
-def join(found: dict[int, xr.Dataset], s: float) -> xr.Dataset:
-    """Return the results of all seeds at one s along a dimension ``seed``, with the traces of the
-    first alone.
-    """
-    first = next(iter(found.values()))
-    traces = [name for name in first.data_vars if "row" in first[name].dims]
-    followed = [one.drop_vars(traces) for one in found.values()]
-    results = xr.concat(
-        followed,
-        dim="seed",
-        data_vars=[name for name in followed[0].data_vars if name != "seen"],
-        compat="equals",
-        combine_attrs="drop_conflicts",
-    ).merge(first[traces])
-    return results.assign_coords(
-        seed=[*found],
-        s=s,
-        stage=[f"{seen:,} samples" for seen in first["stage_samples"].values],
-        neuron=("pyramidal", [str(one) for one in range(results.sizes["pyramidal"])]),
-        row=range(results.sizes["row"]),
+def member(found: xr.Dataset, s: float) -> xr.Dataset:
+    """Return what was found at one s, with the traces of the first seed alone."""
+    one = found.sel(s=s).drop_vars([name for name in found if "network" in name and s > 0])
+    traces = [name for name in one if "row" in one[name].dims]
+    one = one.assign({name: one[name].isel(seed=0) for name in traces})
+    return one.assign_coords(
+        stage=[f"{seen:,} samples" for seen in one["stage_samples"].values[0]],
+        neuron=("pyramidal", [str(number) for number in range(one.sizes["pyramidal"])]),
+        row=range(one.sizes["row"]),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +48,7 @@ NULLS = {
 def compare(
     data: data_sets.Dataset,
     weights: Mapping[str, np.ndarray],
-    exact: analysis.Yardstick,
+    exact: analysis.ExactSolution,
     show: Callable[[int], Mapping[str, np.ndarray]],
     seed: int = 0,
 ) -> dict[str, Any]:
@@ -127,37 +127,31 @@ def compare(
     }
 
 
-def measured(results: Sequence[xr.Dataset]) -> list[Quantity]:
-    """Return how the recorded traces agree with theory: medians over neurons, seeds and the s of
-    ``results``.
-    """
+def measured(results: xr.Dataset) -> list[Quantity]:
+    """Return how the recorded traces agree with theory: medians over neurons, seeds and s."""
     found = []
     for name, comparison in COMPARED.items():
-        known = [one for one in results if f"recorded_{name}_correlation" in one]
-        if known:
+        if f"recorded_{name}_correlation" in results:
+            # At s = 0 alone there is a network.
             error, correlation = (
-                np.stack(
-                    [
-                        one[f"recorded_{name}_{measure}"].transpose("stage", ...).values
-                        for one in known
-                    ],
-                    axis=1,
-                )
+                results[f"recorded_{name}_{measure}"].dropna("s", how="all")
                 for measure in ("relative_error", "correlation")
             )
+            start, end = {"stage": 0}, {"stage": -1}
             values = {
-                "relative_error_end": (np.median(error[-1]), PERCENT, "relative error"),
-                "relative_error_max": (error[-1].max(), PERCENT, "at most"),
-                "correlation_end": (np.median(correlation[-1]), "", "correlation"),
-                "relative_error_start": (np.median(error[0]), PERCENT, "error at the start"),
-                "correlation_start": (np.median(correlation[0]), "", "correlation at the start"),
+                "relative_error_end": (error[end].median(), PERCENT, "relative error"),
+                "relative_error_max": (error[end].max(), PERCENT, "at most"),
+                "correlation_end": (correlation[end].median(), "", "correlation"),
+                "relative_error_start": (error[start].median(), PERCENT, "error at the start"),
+                "correlation_start": (correlation[start].median(), "", "correlation at the start"),
             }
             found += [
-                Quantity(f"{name}_{key}", *one, row=comparison.words) for key, one in values.items()
+                Quantity(f"{name}_{key}", value.item(), *more, row=comparison.words)
+                for key, (value, *more) in values.items()
             ]
     row = "relative error of the plateau under the null hypothesis"
     for name, words in NULLS.items():
-        error = np.median([one[f"plateau_relative_error_{name}"].values for one in results])
+        error = results[f"plateau_relative_error_{name}"].median().item()
         found.append(Quantity(f"plateau_relative_error_{name}", error, PERCENT, words, row=row))
     return found
 

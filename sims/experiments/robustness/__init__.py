@@ -30,18 +30,16 @@ from biorrr.sims.lab import (
     ExperimentSettings,
     Figure,
     Findings,
-    Job,
     Lab,
     Quantity,
     SettingsError,
-    check_rank,
+    Task,
     data_option,
-    default_ridge,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.training import baseline_quantities, cell_arguments
+from biorrr.sims.lab.training import baseline_quantities, cell_arguments, check_rank, default_ridge
 from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning
@@ -157,7 +155,7 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
 
     exact, each = {}, []
     for data in map(lab.load, settings.data):  # one after another in memory
-        exact[data.name] = analysis.Yardstick(*data.stand_in, settings.s, default_ridge(data))
+        exact[data.name] = analysis.ExactSolution(*data.stand_in, settings.s, default_ridge(data))
         each.append(turn_up(lab, settings, data, exact[data.name]))
 
     names = [data.name for data in settings.data]
@@ -203,7 +201,7 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
 
 
 def turn_up(
-    lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exact: analysis.Yardstick
+    lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exact: analysis.ExactSolution
 ) -> xr.Dataset:
     """Try all departures on one data set.
 
@@ -212,7 +210,7 @@ def turn_up(
     """
     seeds = [*settings.every_seed]
 
-    plain = lab.map(try_plain, seeds, data, exact)
+    plain = lab.each(try_plain, seeds, data, exact)
     plateaus = np.concatenate([one["plateau"] for one in plain.values()])
     reference = Reference(float(np.sqrt(np.mean(np.square(plateaus)))), settings.k)
     trials = [
@@ -221,7 +219,7 @@ def turn_up(
         for value in settings.values(one)
         for seed in seeds
     ]
-    found = lab.map(try_departure, trials, data, exact, reference)
+    found = lab.each(try_departure, trials, data, exact, reference)
 
     results = xr.Dataset(
         {"plain": ("seed", [float(one["excess"]) for one in plain.values()])}, {"seed": seeds}
@@ -241,30 +239,38 @@ def turn_up(
 
 
 def try_plain(
-    job: Job, seed: int, data: data_sets.Dataset, exact: analysis.Yardstick
+    task: Task, seed: int, data: data_sets.Dataset, exact: analysis.ExactSolution
 ) -> dict[str, Any]:
     """Return the excess of the paper's circuit and its plateaus in the second half of learning,
     (recorded, k).
     """
-    run, excess = _train(job, seed, {}, data, exact)
+    run, excess = _train(task, seed, {}, data, exact)
     return {"excess": excess, "plateau": run.data["plateau"].values[len(run.data["sample"]) // 2 :]}
 
 
 def try_departure(
-    job: Job, trial: Trial, data: data_sets.Dataset, exact: analysis.Yardstick, reference: Reference
+    task: Task,
+    trial: Trial,
+    data: data_sets.Dataset,
+    exact: analysis.ExactSolution,
+    reference: Reference,
 ) -> dict[str, Any]:
     """Return the excess of a circuit that departs from the paper's."""
-    change = job.settings.ranges[trial.departure].change(trial.value, reference)
-    return {"excess": _train(job, trial.seed, change, data, exact)[1]}
+    change = task.settings.ranges[trial.departure].change(trial.value, reference)
+    return {"excess": _train(task, trial.seed, change, data, exact)[1]}
 
 
 def _train(
-    job: Job, seed: int, change: dict[str, Any], data: data_sets.Dataset, exact: analysis.Yardstick
+    task: Task,
+    seed: int,
+    change: dict[str, Any],
+    data: data_sets.Dataset,
+    exact: analysis.ExactSolution,
 ) -> tuple[circuits.Run, float]:
     """Return the run of a circuit with the arguments ``change``, and its excess over the
     optimum.
     """
-    settings, (X, Y) = job.settings, (data.X, data.Y)
+    settings, (X, Y) = task.settings, (data.X, data.Y)
     epochs = -(-settings.samples // len(X))
     arguments = cell_arguments(settings.cell) | change  # a change may be one of the cells
     lesion = arguments.pop("lesion", "")
@@ -275,7 +281,7 @@ def _train(
         with warnings.catch_warnings(
             action="ignore"
         ):  # of columns that say nothing: the same for all circuits
-            run = job.run(
+            run = task.run(
                 circuit,
                 X,
                 Y,

@@ -21,13 +21,13 @@ from biorrr.sims.lab import (
     Lab,
     Quantity,
     SettingsError,
-    check_rank,
     compiled_if_possible,
     data_option,
     experiment,
     option,
     seeds_option,
 )
+from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import xr
 
 NAMES = tuple(theory.name for theory in every_theory(1))

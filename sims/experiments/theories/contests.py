@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from biorrr.sims.lab import Job, Lab, completed
+from biorrr.sims.lab import Lab, Task, completed
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, theories, xr
 
 RIDGE = 0.1  # of data of mean square 1, as noise of the fibres
@@ -79,7 +79,7 @@ def best_rates(
         Contest(theory, rate, settings.samples, settings.seed + seed)
         for theory, rate, seed in product(every, settings.rates, SEARCH_SEEDS)
     ]
-    distances = [one["distance"] for one in lab.map(try_rate, tries, data).values()]
+    distances = [one["distance"] for one in lab.each(try_rate, tries, data).values()]
     worse = np.reshape(distances, (len(every), len(settings.rates), len(SEARCH_SEEDS))).max(axis=2)
     return {
         theory: settings.rates[place]
@@ -88,14 +88,14 @@ def best_rates(
 
 
 def learn(
-    job: Job, contest: Contest, data: data_sets.Dataset
+    task: Task, contest: Contest, data: data_sets.Dataset
 ) -> tuple[theories.Theory, circuits.Run | None]:
     """Return the theory at its rate and its run; None if it diverged."""
     rate = rate_of(contest.relative, data, contest.samples / 20)
     theory = replace(contest.theory, rate=rate, ridge=RIDGE)
     order = np.random.default_rng(contest.seed).integers(len(data.X), size=contest.samples)
     circuit = circuits.Circuit(
-        **theory.layout(data.Y.shape[1]), engine=job.settings.engine, seed=contest.seed
+        **theory.layout(data.Y.shape[1]), engine=task.settings.engine, seed=contest.seed
     )
     try:
         with warnings.catch_warnings():
@@ -118,26 +118,26 @@ def excess_of(theory: theories.Theory, run: circuits.Run | None, data: data_sets
     """Return the excess of the learned filters, at most that of filters that explain nothing."""
     if run is None:
         return NOT_LEARNED
-    exact = analysis.Yardstick(data.X, data.Y, theory.s, RIDGE)
+    exact = analysis.ExactSolution(data.X, data.Y, theory.s, RIDGE)
     return min(float(exact.excess(run.weights[theory.filters])), NOT_LEARNED)
 
 
-def try_rate(job: Job, contest: Contest, data: data_sets.Dataset) -> dict[str, Any]:
+def try_rate(task: Task, contest: Contest, data: data_sets.Dataset) -> dict[str, Any]:
     """Return how far a theory ends from its prediction: from law 1 where that holds, else from the
     optimum.
     """
-    excess = excess_of(*learn(job, contest, data), data)
+    excess = excess_of(*learn(task, contest, data), data)
     return {"distance": abs(excess - np.nan_to_num(predicted(contest, data)))}
 
 
-def measure(job: Job, contest: Contest, data: data_sets.Dataset) -> dict[str, Any]:
+def measure(task: Task, contest: Contest, data: data_sets.Dataset) -> dict[str, Any]:
     """Return the scores of a theory after learning, by name; NaN where it diverged."""
-    theory, run = learn(job, contest, data)
+    theory, run = learn(task, contest, data)
     scores = dict.fromkeys(MEASURES, float("nan"))
     scores |= {"excess": excess_of(theory, run, data), "law": predicted(contest, data)}
     if run is None:
         return scores
-    exact = analysis.Yardstick(data.X, data.Y, theory.s, RIDGE)
+    exact = analysis.ExactSolution(data.X, data.Y, theory.s, RIDGE)
     filters = run.weights[theory.filters]
     return scores | {
         "participation": analysis.participation_ratio(exact.gram(filters)),
@@ -152,7 +152,7 @@ def compete(lab: Lab, every: list[theories.Theory], data: data_sets.Dataset) -> 
     contests = [
         Contest(one, best[one], lab.settings.samples, seed) for one in every for seed in seeds
     ]
-    found = [*lab.map(measure, contests, data).values()]
+    found = [*lab.each(measure, contests, data).values()]
     scores = {
         name: (("theory", "seed"), np.reshape([one[name] for one in found], (len(every), -1)))
         for name in MEASURES

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments.timing.single_cell import RULES
-from biorrr.sims.lab import PERCENT, Job, Quantity
+from biorrr.sims.lab import PERCENT, Quantity, Task
 from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def late_learners(settings: TimingSettings) -> list[Learner]:
 
 
 def learn_late(
-    job: Job, learner: Learner, data: data_sets.Dataset, exact: analysis.Yardstick
+    task: Task, learner: Learner, data: data_sets.Dataset, exact: analysis.ExactSolution
 ) -> dict[str, Any]:
     """Return the angle between learned filters and the fixed point, and the excess."""
-    settings, data, delay = job.settings, data.centred(), learner.delay
+    settings, data, delay = task.settings, data.centred(), learner.delay
     # A sequence of independent samples, gone through again and again.
     epochs = -(-settings.samples // LONGEST_SEQUENCE)
     order = np.random.default_rng([learner.seed, delay]).integers(
@@ -64,7 +64,7 @@ def learn_late(
     late = np.concatenate([np.zeros((delay, data.Y.shape[1])), data.Y[order][: len(order) - delay]])
     try:
         with warnings.catch_warnings(action="ignore"):  # of constant columns
-            run = job.run(
+            run = task.run(
                 circuit, shown, late, epochs=epochs, order="sequential", record=(), snapshots=1
             )
     except circuits.Diverged:

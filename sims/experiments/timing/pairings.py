@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK, learn_weights
-from biorrr.sims.lab import PERCENT, Job, Quantity
+from biorrr.sims.lab import PERCENT, Quantity, Task
 from biorrr.sims.lazy import analysis, np, xr
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ def protocol() -> tuple[np.ndarray, np.ndarray]:
     return X, Y
 
 
-def pair(job: Job, rule: str) -> dict[str, Any]:
+def pair(task: Task, rule: str) -> dict[str, Any]:
     """Return the change of the weight at every lag, (L,), after repeated pairings with one rule."""
     X, Y = protocol()
     # With this rate the change is the area under the product of the traces, in one pairing.
-    return {"change": learn_weights(job, rule, X, Y, TICK / REPEATS, epochs=REPEATS)}
+    return {"change": learn_weights(task, rule, X, Y, TICK / REPEATS, epochs=REPEATS)}
 
 
 def pairing_results(settings: TimingSettings, found: Mapping[str, Mapping[str, Any]]) -> xr.Dataset:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK, learn_weights
-from biorrr.sims.lab import PERCENT, Job, Quantity
+from biorrr.sims.lab import PERCENT, Quantity, Task
 from biorrr.sims.lazy import analysis, np, xr
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def plateau() -> np.ndarray:
     return ((began >= -1e-9) & (began < PLATEAU - 1e-9)).astype(float)[:, None]
 
 
-def run_laps(job: Job, rule: str) -> dict[str, Any]:
+def run_laps(task: Task, rule: str) -> dict[str, Any]:
     """Return the field after laps with plateaus, (ticks,), with one rule."""
     _, X = lap()
     # Laps without plateaus before and after: traces come to rest, and all of the last plateau's is
@@ -51,7 +51,8 @@ def run_laps(job: Job, rule: str) -> dict[str, Any]:
     course = [still, *[plateau()] * LAPS, still]
     return {
         "field": (
-            X @ learn_weights(job, rule, np.tile(X, (len(course), 1)), np.concatenate(course), TICK)
+            X
+            @ learn_weights(task, rule, np.tile(X, (len(course), 1)), np.concatenate(course), TICK)
         )
     }
 

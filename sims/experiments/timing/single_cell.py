@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from biorrr.sims.lab import Job
+from biorrr.sims.lab import Task
 from biorrr.sims.lazy import circuits, models, np
 
 TICK = 0.01  # seconds
@@ -13,7 +13,7 @@ RULES = {"plain": "the paper's rule", "traces": "eligibility traces"}
 
 
 def learn_weights(
-    job: Job, rule: str, X: np.ndarray, Y: np.ndarray, rate: float, epochs: int = 1
+    task: Task, rule: str, X: np.ndarray, Y: np.ndarray, rate: float, epochs: int = 1
 ) -> np.ndarray:
     """Return the proximal weights, (fibres,), that a cell learns from inputs (ticks, fibres) and
     plateaus (ticks, 1).
@@ -30,7 +30,7 @@ def learn_weights(
     epochs
         How often all of it is repeated.
     """
-    settings, none = job.settings, models.Rate(0.0)
+    settings, none = task.settings, models.Rate(0.0)
     traces = [models.Eligibility(settings.tau_x, settings.tau_plateau)] if rule == "traces" else []
     one_sample_a_tick = models.Leaky(0, 0, 0, 0, hold=1000 * TICK, dt=1000 * TICK)
     circuit = settings.make_circuit(
@@ -47,4 +47,4 @@ def learn_weights(
     with warnings.catch_warnings(
         action="ignore"
     ):  # of large means: the inputs are as they should be
-        return job.run(circuit, x, y, epochs=epochs, record=(), snapshots=1).Vx[:, 0]
+        return task.run(circuit, x, y, epochs=epochs, record=(), snapshots=1).Vx[:, 0]

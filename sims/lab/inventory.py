@@ -7,8 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from biorrr.sims.lab.findings import Quantity
+
 INVENTORY = "inventory.json"
-RUN, DATASET, FIGURE, OTHER = "run", "dataset", "figure", "file"  # kinds of files
+RUN, DATASET, FIGURE, CAPTION, OTHER = (
+    "run",
+    "dataset",
+    "figure",
+    "caption",
+    "file",
+)  # kinds of files
 
 
 @dataclass(frozen=True)
@@ -20,11 +28,10 @@ class Entry:
     file
         Name of the file, in the run folder itself.
     kind
-        ``"run"`` (a circuit's weights and traces), ``"dataset"``, ``"figure"`` or ``"file"``.
+        ``"run"`` (a circuit's weights and traces), ``"dataset"``, ``"figure"``, ``"caption"`` or
+        ``"file"``.
     name
         Name that the experiment gives to the figure or the data.
-    caption
-        Caption of a figure.
     experiment, chapter
         Experiment that the file is of, and the chapter of the run that it belongs to.
     """
@@ -32,7 +39,6 @@ class Entry:
     file: str
     kind: str = OTHER
     name: str = ""
-    caption: str = ""
     experiment: str = ""
     chapter: str = ""
 
@@ -59,6 +65,13 @@ class Inventory:
         """Return the unit of a number of the summary."""
         return self.quantities.get(name, {}).get("unit", "")
 
+    def describe(self, quantities: Iterable[Quantity]) -> None:
+        """Add unit and words of each quantity."""
+        for one in quantities:
+            said = {"unit": one.unit, "words": one.words}
+            said = {key: text for key, text in said.items() if text}
+            self.quantities |= {name: said for name in one.numbers if said}
+
     def text(self) -> str:
         """Return the inventory as JSON, without what is empty."""
         listed = [
@@ -72,37 +85,28 @@ class Inventory:
         """Read an inventory from parsed JSON; leave out what is no entry, since the file may be
         from others.
         """
-        found = found if isinstance(found, dict) else {}
-        listed, quantities = found.get("files"), found.get("quantities")
+        found = found if isinstance(found, Mapping) else {}
+        listed, said = found.get("files"), found.get("quantities")
+        entries = [_entry(one) for one in listed] if isinstance(listed, list) else []
         return cls(
-            [_entry(one) for one in listed if _is_entry(one)] if isinstance(listed, list) else [],
-            (
-                {
-                    str(name): {str(key): str(value) for key, value in said.items()}
-                    for name, said in quantities.items()
-                    if isinstance(said, Mapping)
-                }
-                if isinstance(quantities, Mapping)
-                else {}
-            ),
+            [entry for entry in entries if is_plain_name(entry.file)],
+            {name: _texts(one) for name, one in said.items()} if isinstance(said, Mapping) else {},
         )
 
 
-def _is_entry(one: Any) -> bool:
-    name = one.get("file") if isinstance(one, dict) else None
-    return (
-        isinstance(name, str)
-        and name not in ("", ".", "..")
-        and "/" not in name
-        and "\0" not in name
+def _entry(found: Any) -> Entry:
+    known = [one.name for one in fields(Entry)]
+    return Entry(
+        **{"file": ""} | {name: one for name, one in _texts(found).items() if name in known}
     )
 
 
-def _entry(one: Mapping[str, Any]) -> Entry:
-    known = {
-        field.name: type(field.default) if field.name != "file" else str for field in fields(Entry)
-    }
-    held: dict[str, Any] = {
-        name: value for name, value in one.items() if type(value) is known.get(name)
-    }
-    return Entry(**held)
+def _texts(found: Any) -> dict[str, str]:
+    """Return the texts of a table, by name; nothing where there is no table."""
+    items = found.items() if isinstance(found, Mapping) else ()
+    return {name: value for name, value in items if isinstance(value, str)}
+
+
+def is_plain_name(name: str) -> bool:
+    """Return True if ``name`` can only mean a file in the folder itself."""
+    return name not in ("", ".", "..") and "/" not in name and "\0" not in name

@@ -1,0 +1,188 @@
+"""Theory of inhibition near the optimum: by interneurons, or direct.
+
+With interneurons (the paper, s = 0) plateau = a - QRz. Direct inhibition is plateau = a - Mz with
+dM = eta_q (z z' - I). Inputs are white here, (x, y, q, r) are the rates of Vx, Vy, Q and R, and l_i
+the eigenvalues of the matrix M of supplement C. Averaged over samples, learning near the optimum
+then falls into blocks with these eigenvalues p::
+
+    norm of output i          p^2 (p + y + x l_i) + 2 g x (p + y) = 0
+    outputs i and j           (p^2 + p(y + x l_j) - d) (p^2 + p(y + x l_i) + d)
+                                  + g x (p + y) (2p + 2y + x (l_i + l_j)) = 0
+    output i and j outside    p^2 + p(y + x l_i) + d = 0,  d = x y (l_i - l_j)
+
+g is the speed of inhibition: q where it is direct, q (l_i + l_j) with interneurons. Thus the norm
+always settles, pairs settle where g > x (l_i - l_j)^2 / (2 + x (l_i + l_j)/y), and inhibition has
+no part in the exchange with directions outside. For other inputs :func:`jacobian` holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.polynomial import Polynomial
+from numpy.typing import ArrayLike, NDArray
+
+from biorrr.analysis.checks import check_pair
+from biorrr.analysis.regression.exact_solution import ExactSolution
+from biorrr.models.rates import Rates
+
+# |p| over the largest, along which the optimum is a continuum: rotations of outputs and of
+# interneurons
+NEUTRAL = 1e-7
+ROUNDS = 8  # of the noise that noise causes; six are enough where the rates are tolerable
+
+
+def norm_modes(rates: Rates, eigenvalue: float, direct: bool = False) -> NDArray:
+    """Return the eigenvalues p of the norm of an output, against its inhibition and Vy.
+
+    R may have a rate of its own. Then g is l ((q + r) p + 2 q r) / (p + q).
+    """
+    x, y, q, r = (getattr(rates, path).eta0 for path in "xyqr")
+    filters = Polynomial([0, 0, y + x * eigenvalue, 1])
+    if direct:
+        return (filters + 2 * q * x * Polynomial([y, 1])).roots()
+    inhibition = 2 * eigenvalue * x * Polynomial([2 * q * r, q + r])
+    return (filters * Polynomial([q, 1]) + inhibition * Polynomial([y, 1])).roots()
+
+
+def pair_modes(rates: Rates, first: float, second: float, direct: bool = False) -> NDArray:
+    """Return the eigenvalues p of a pair of outputs, for r = q; the rotation of both, 0, is left
+    out.
+    """
+    x, y, both = rates.x.eta0, rates.y.eta0, first + second
+    g = rates.q.eta0 * (1.0 if direct else both)
+    d = x * y * (first - second)
+    filters = Polynomial([-d, y + x * second, 1]) * Polynomial([d, y + x * first, 1])
+    return (filters + g * x * Polynomial([y, 1]) * Polynomial([2 * y + x * both, 2])).roots()
+
+
+def exchange_modes(rates: Rates, inside: float, outside: float) -> NDArray:
+    """Return the eigenvalues p of the exchange of an output for a direction outside."""
+    x, y = rates.x.eta0, rates.y.eta0
+    return Polynomial([x * y * (inside - outside), y + x * inside, 1]).roots()
+
+
+def least_inhibition(eigenvalues: ArrayLike, x: float, y: float, direct: bool = False) -> float:
+    """Return the eta_q above which all pairs of outputs settle, given the rates x and y.
+
+    >>> least_inhibition([4, 1], x=0.001, y=np.inf, direct=True)
+    0.0045
+    >>> least_inhibition([4, 1], x=0.001, y=np.inf)
+    0.0009
+    """
+    values = np.asarray(eigenvalues, dtype=float)
+    apart, both = np.subtract.outer(values, values), np.add.outer(values, values)
+    g = x * apart**2 / (2 + x * both / y)
+    return float((g if direct else g / both).max())
+
+
+def drift(
+    weights: Sequence[NDArray], Cxx: NDArray, Cxy: NDArray, rates: Rates, direct: bool = False
+) -> list[NDArray]:
+    """Return the mean change in a sample of Vx, Vy and M, or of Vx, Vy, Q and R."""
+    Vx, Vy, *inhibition = weights
+    power = Vx.T @ Cxx @ Vx
+    if direct:
+        (M,) = inhibition
+        changes = [rates.q.eta0 * (power - np.eye(len(power)))]
+    else:
+        Q, R = inhibition
+        M = Q @ R
+        changes = [rates.q.eta0 * (power @ R.T - Q), rates.r.eta0 * (R @ power - R)]
+    plateau = Cxy @ Vy - Cxx @ Vx @ M.T
+    return [rates.x.eta0 * plateau, rates.y.eta0 * (Cxy.T @ Vx - Vy), *changes]
+
+
+def optimum(X: ArrayLike, Y: ArrayLike, k: int, direct: bool = False) -> list[NDArray]:
+    """Return the weights Vx, Vy and M, or Vx, Vy, Q and R = Q', at the optimum."""
+    exact = ExactSolution(X, Y)
+    values = exact.eigenvalues[:k]
+    inhibition = [np.diag(values)] if direct else [np.diag(np.sqrt(values))] * 2
+    return [exact.Vx(k), exact.Vy(k), *inhibition]
+
+
+def flatten(weights: Sequence[NDArray]) -> NDArray:
+    """Return all weights as one vector, each matrix by rows; leading axes are kept."""
+    return np.concatenate([w.reshape(*w.shape[:-2], -1) for w in weights], axis=-1)
+
+
+def unflatten(vector: NDArray, like: Sequence[NDArray]) -> list[NDArray]:
+    """Return the matrices of a vector (..., weights) in the shapes of those of ``like``."""
+    parts = np.split(vector, np.cumsum([w.size for w in like])[:-1], axis=-1)
+    return [p.reshape(*p.shape[:-1], *w.shape) for p, w in zip(parts, like, strict=True)]
+
+
+def jacobian(X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = False) -> NDArray:
+    """Return the derivative of the drift by all weights at the optimum, in the order of
+    :func:`flatten`.
+
+    X (n_samples, m) and Y (n_samples, n) are centred.
+    """
+    X, Y = check_pair(X, Y)
+    Cxx, Cxy, best = X.T @ X / len(X), X.T @ Y / len(X), optimum(X, Y, k, direct)
+
+    def change(vector: NDArray) -> NDArray:
+        return flatten(drift(unflatten(vector, best), Cxx, Cxy, rates, direct)).imag
+
+    start, step = flatten(best), 1e-30  # an imaginary step: no difference, so no rounding
+    return np.array([change(start + one) for one in step * 1j * np.eye(start.size)]).T / step
+
+
+def expected_excess(
+    X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = False, rounds: int = ROUNDS
+) -> float:
+    """Return the mean excess that the noise of single samples keeps up; infinity where a mode
+    grows.
+
+    The covariance S of the weights solves J S + S J' + D = 0, with D the covariance of the changes
+    by single samples. The first round takes them at the optimum, which gives the first order in the
+    rates. Later rounds take them at weights drawn with the S of the round before.
+    """
+    X, Y = check_pair(X, Y)
+    best, exact, rng = optimum(X, Y, k, direct), ExactSolution(X, Y), np.random.default_rng(0)
+    values, modes = np.linalg.eig(jacobian(X, Y, k, rates, direct))
+    active = np.abs(values) > NEUTRAL * np.abs(values).max()
+    left, values, modes = np.linalg.pinv(modes)[active], values[active], modes[:, active]
+    if values.real.max() > 0:
+        return np.inf
+    root = np.linalg.cholesky(X.T @ X / len(X))  # whitened filters are root' Vx
+    inside, F = root.T @ best[0], np.linalg.solve(root, X.T @ Y / len(X))
+    outside = root @ (np.eye(len(root)) - inside @ inside.T)
+    loss, away = np.inf, np.zeros((len(X), modes.shape[0]))
+    for _ in range(rounds):
+        single = sample_changes(unflatten(flatten(best) + away, best), X, Y, rates, direct)
+        kicks = left @ flatten(single).T
+        spread = -(kicks @ kicks.conj().T / len(X)) / np.add.outer(values, values.conj())
+        S = (modes @ spread @ modes.conj().T).real
+        of_Vx = S[: best[0].size, : best[0].size].reshape(*best[0].shape, *best[0].shape)
+        turned = np.einsum("am,mici,bc->iab", outside.T, of_Vx, outside.T)
+        loss = exact.eigenvalues[:k] @ np.trace(turned, axis1=1, axis2=2)
+        loss -= np.trace(F.T @ turned.sum(axis=0) @ F)
+        if not loss < -exact.optimum(k):
+            return np.inf
+        power, axes = np.linalg.eigh(S)
+        away = rng.standard_normal(away.shape) * np.sqrt(np.clip(power, 0, None)) @ axes.T
+    return float(loss / -exact.optimum(k))
+
+
+def outer(pre: NDArray, post: NDArray) -> NDArray:
+    """Return the products of ``pre`` (n_samples, a) and ``post`` (n_samples, b) in each sample."""
+    return pre[:, :, None] * post[:, None]
+
+
+def sample_changes(
+    weights: Sequence[NDArray], X: NDArray, Y: NDArray, rates: Rates, direct: bool = False
+) -> list[NDArray]:
+    """Return the changes that each sample makes at weights of its own, each (n_samples, ...)."""
+    Vx, Vy, *inhibition = weights
+    z, a = np.einsum("tab,ta->tb", Vx, X), np.einsum("tab,ta->tb", Vy, Y)
+    if direct:
+        plateau = a - np.einsum("tab,tb->ta", inhibition[0], z)
+        changes = [rates.q.eta0 * (outer(z, z) - np.eye(z.shape[1]))]
+    else:
+        Q, R = inhibition
+        n = np.einsum("tab,tb->ta", R, z)
+        plateau = a - np.einsum("tab,tb->ta", Q, n)
+        changes = [rates.q.eta0 * (outer(z, n) - Q), rates.r.eta0 * (outer(n, z) - R)]
+    return [rates.x.eta0 * outer(X, plateau), rates.y.eta0 * (outer(Y, z) - Vy), *changes]

@@ -1,0 +1,374 @@
+"""The run folder: what one run leaves behind, and how an unfinished run is kept until it is whole.
+
+Results lie in the folder itself, beside files of the user's own. All that belongs to a run that is
+not finished lies in ``unfinished`` in it: its config, the results of its items so far, and at the
+end its files, which are then moved into place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+import tomllib
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from biorrr.files import whole_file
+from biorrr.sims.lab.findings import Findings
+from biorrr.sims.lab.inventory import (
+    CAPTION,
+    DATASET,
+    FIGURE,
+    INVENTORY,
+    RUN,
+    Entry,
+    Inventory,
+)
+from biorrr.sims.lab.safe_files import FolderError, inside, read_json
+from biorrr.sims.lab.settings import PROVENANCE, VERSIONS, read_config
+from biorrr.sims.lazy import circuits, np, xr
+from biorrr.sims.start import held_back
+
+CONFIG, SUMMARY = "config.toml", "summary.json"
+PAGE = "report.html"  # what `biorrr report` makes of a run
+UNFINISHED, CHECKPOINTS, RESULTS = "unfinished", "checkpoints", "results"
+INTERRUPTED = "interrupted"  # how a run ended that can go on
+# Seconds to wait for a lock: `biorrr report` and the children of a killed run hold it for a moment.
+PATIENCE = 0.5
+
+
+class RunFolder:
+    """The folder of one run; a context manager that makes it and locks it.
+
+    A folder that is empty at the end is deleted again. What a run has found takes the place of an
+    earlier run when all of it is written. Other files in the folder are the user's, and stay.
+
+    Parameters
+    ----------
+    experiment
+        Name of the experiment, for the default folder ``runs/<experiment>-<date>-<time>``.
+    path
+        The folder the user asked for; None for the default.
+    force
+        Replace the run that is in the folder.
+    source
+        The config file that the settings are from, if any.
+    resumed
+        Go on with the run that ``source`` belongs to.
+    """
+
+    def __init__(
+        self,
+        experiment: str,
+        path: Path | None = None,
+        force: bool = False,
+        source: Path | None = None,
+        resumed: bool = False,
+    ) -> None:
+        self.path = path or Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}"
+        self._fresh = path is None
+        self.replaceable, self.source, self.resumed = force or resumed, source, resumed
+        self._begun = False  # by this process
+        self.inventory = Inventory()
+        if self.path.exists() and not self.path.is_dir():
+            raise FolderError(f"out: must be a folder (got the file {self.path})")
+        self._refuse_another_run()
+
+    def __enter__(self) -> RunFolder:
+        self._made = [one for one in (self.path, *self.path.parents) if not one.exists()]
+        if self._fresh:
+            self._make_new()
+        with ExitStack() as stack:
+            stack.enter_context(lock(self.path))
+            stack.callback(self._delete_if_empty)
+            settle(self.path)
+            self._refuse_another_run()  # one may have ended since
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        with self._stack:
+            if kind is not None and self._begun and not self.has_checkpoints:
+                self.discard()
+
+    def _make_new(self) -> None:
+        path, copies = self.path, 1
+        while True:
+            with suppress(FileExistsError):
+                return self.path.mkdir(parents=True)
+            copies += 1  # another run began in the same second
+            self.path = path.with_name(f"{path.name}-{copies}")
+
+    def _delete_if_empty(self) -> None:
+        with suppress(OSError):  # it is not empty
+            for folder in [self.path, *self._made[1:]]:
+                folder.rmdir()
+
+    def _refuse_another_run(self) -> None:
+        names = CONFIG, SUMMARY, INVENTORY, "run.nc", f"{UNFINISHED}/{CONFIG}"
+        if not self.replaceable and any((self.path / name).exists() for name in names):
+            raise FolderError(
+                f"out: {self.path} has a run in it; choose another folder, or --force to replace"
+                " the run"
+            )
+
+    @property
+    def unfinished(self) -> Path:
+        """Folder of all that belongs to a run that is not finished."""
+        return inside(self.path, UNFINISHED)
+
+    @property
+    def checkpoints(self) -> Path:
+        """Folder of the items that are finished, and of circuits that are under way."""
+        return inside(self.path, UNFINISHED, CHECKPOINTS)
+
+    @property
+    def has_checkpoints(self) -> bool:
+        """True if the unfinished run has kept something that it can go on from."""
+        return any(path.suffix in (".npz", ".nc") for path in self.checkpoints.glob("[!.]*"))
+
+    @property
+    def replaces(self) -> bool:
+        """True if the folder holds a finished run, which this one is to replace."""
+        return is_finished(self.path)
+
+    @property
+    def way_on(self) -> str:
+        """The sentence for the user who has interrupted the run."""
+        until_then = "; until then the earlier run stays as it was" if self.replaces else ""
+        return f"interrupted; `biorrr resume {self.path}` continues it{until_then}"
+
+    def begin(self, config: str) -> None:
+        """Keep the text of the config, so that the run can be resumed from now on."""
+        if self.source is not None:
+            sent_folder = self.source.parent if self.resumed else None
+            self._compare_data(read_config(self.source, sent_folder), tomllib.loads(config))
+        kept = self.unfinished / CONFIG
+        if not self.resumed:
+            if not kept.exists() and any(self.unfinished.glob("[!.]*")):
+                raise FolderError(
+                    f"out: {self.unfinished} must be free for a run (got files of another origin);"
+                    " move them"
+                )
+            self.discard()
+            self._begun = True
+        self.checkpoints.mkdir(parents=True, exist_ok=True)
+        if not kept.exists():
+            with whole_file(kept) as partial:
+                partial.write_text(config, encoding="utf-8")
+
+    def _compare_data(self, began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        """Compare data and versions with those with which ``source`` was written.
+
+        A run that goes on refuses other data, and warns of other versions. A new run of the same
+        experiment warns of data that have changed.
+        """
+        then, origin = began.get(PROVENANCE), now[PROVENANCE]
+        if not isinstance(then, dict) or then.get("experiment") != origin["experiment"]:
+            return
+        changed = [
+            name.removesuffix("_sha256")
+            for name in origin
+            if name.endswith("_sha256") and then.get(name) != origin[name]
+        ]
+        versions = [
+            f"{name} {origin.get(name)}, then {then.get(name)}"
+            for name in VERSIONS
+            if then.get(name) != origin.get(name)
+        ]
+        if self.resumed and changed:
+            raise FolderError(
+                f"{changed[0]}: changed since the run in {self.path} began (another checksum); put"
+                " back what it was, or begin a new run"
+            )
+        if self.resumed and versions:
+            warnings.warn(
+                f"resumed with other versions ({'; '.join(versions)}): the last bits may differ",
+                stacklevel=2,
+            )
+        if not self.resumed and began.get("data") == now.get("data") and "data_sha256" in then:
+            for name in changed:
+                warnings.warn(
+                    f"{name}: changed since {self.source} was written (another checksum); this will"
+                    " not repeat its run",
+                    stacklevel=2,
+                )
+
+    def discard(self) -> None:
+        """Delete the unfinished run."""
+        shutil.rmtree(self.unfinished, ignore_errors=True)
+
+    def fill(self, config: str, findings: Findings, format: str, captions: Mapping) -> None:
+        """Write everything that a run has found, and put it in the place of an earlier run.
+
+        Parameters
+        ----------
+        config
+            Text of config.toml.
+        findings
+            What was found, with that of chapters.
+        format
+            Format of the figures: png, pdf or svg.
+        captions
+            Captions of figures, by experiment and name of the figure.
+        """
+        written = inside(self.path, UNFINISHED, RESULTS)
+        written.mkdir(parents=True)
+        try:
+            for chapter, found in (("", findings), *findings.chapters.items()):
+                self._write_chapter(chapter, found, format, captions)
+            with self._writing(Entry(SUMMARY)) as path:
+                path.write_text(summary_text(findings), encoding="utf-8")
+            with self._writing(Entry(CONFIG)) as path:
+                path.write_text(config, encoding="utf-8")
+            self.inventory.describe(findings.every_quantity)
+            with held_back(), self._writing(Entry(INVENTORY)) as path:
+                path.write_text(self.inventory.text(), encoding="utf-8")
+        except BaseException:
+            shutil.rmtree(written, ignore_errors=True)
+            raise
+        with held_back():
+            settle(self.path)
+
+    def _write_chapter(
+        self, chapter: str, findings: Findings, format: str, captions: Mapping
+    ) -> None:
+        """Write data, figures and files of an experiment, or of a chapter under names of its
+        own.
+        """
+        experiment = findings.experiment
+        about: dict[str, Any] = {"experiment": experiment, "chapter": chapter}
+        for name, result in findings.data.items():
+            stem = name if not chapter else chapter if name == "run" else f"{chapter}-{name}"
+            kind = RUN if isinstance(result, circuits.Run) else DATASET
+            with self._writing(Entry(f"{stem}.nc", kind, name, **about)) as path:
+                write_results(result, path)
+        for figure in findings.figures:
+            stem = f"{figure.stem}{chapter.removeprefix(experiment)}"
+            axes = figure.draw()
+            with self._writing(Entry(f"{stem}.{format}", FIGURE, figure.name, **about)) as path:
+                save_figure(axes, path)
+            template = captions.get((experiment, figure.name), "")
+            with self._writing(Entry(f"{stem}.md", CAPTION, figure.name, **about)) as path:
+                path.write_text(findings.caption(template), encoding="utf-8")
+        for name, write in findings.files.items():
+            with self._writing(Entry(name, **about)) as path:
+                write(path)
+
+    @contextmanager
+    def _writing(self, entry: Entry) -> Iterator[Path]:
+        """Give a path to write a file of the run at, and list it in the inventory."""
+        self.inventory.entries.append(entry)
+        place = self.unfinished / RESULTS / entry.file
+        with whole_file(place, called=self.path / entry.file) as partial:
+            yield partial
+
+
+@contextmanager
+def lock(path: Path) -> Iterator[None]:
+    """Make the folder and lock it until the block or the process ends; refuse one that is locked.
+
+    The kernel releases the lock when its holder dies, however it dies.
+    """
+    from filelock import lock_descriptor
+
+    path.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not lock_descriptor(handle, blocking=False):
+            if time.monotonic() > deadline:
+                raise FolderError(
+                    f"out: {path} is in use by another process; wait, or choose another"
+                )
+            time.sleep(0.02)
+        if os.fstat(handle).st_nlink == 0:  # another run left nothing, and has taken it away
+            path.mkdir(parents=True, exist_ok=True)
+            with lock(path):
+                yield
+            return
+        yield
+    finally:
+        os.close(handle)
+
+
+def is_in_use(path: Path) -> bool:
+    """Return True if another process is at work in the folder ``path``."""
+    try:
+        with lock(path):
+            return False
+    except FolderError:
+        return True
+
+
+def is_finished(path: Path) -> bool:
+    """Return True if the run in the folder ``path`` has come to its end; a summary that is damaged
+    can be made again.
+    """
+    numbers = read_json(path, SUMMARY)
+    return numbers is not None and not (
+        isinstance(numbers, dict) and numbers.get("ended") == INTERRUPTED
+    )
+
+
+def settle(path: Path) -> None:
+    """Move results that are wholly written into place, instead of those that were there.
+
+    The inventory, the last file to be written, says that they are. It is also the last to be moved,
+    so that the next call finishes what a killed process has begun. Half of results is deleted.
+    """
+    written = inside(path, UNFINISHED, RESULTS)
+    inside(path, INVENTORY)
+    if not inside(written, INVENTORY).is_file():
+        shutil.rmtree(written, ignore_errors=True)
+        with suppress(OSError):  # the run can be resumed
+            written.parent.rmdir()
+        return
+    files = Inventory.read(read_json(written, INVENTORY)).files
+    earlier = Inventory.read(read_json(path, INVENTORY)).files
+    for name in {CONFIG, SUMMARY, "run.nc", PAGE, *earlier} - {*files}:
+        if not (path / name).is_dir():
+            (path / name).unlink(missing_ok=True)
+    for name in sorted(files, key=lambda name: (name == SUMMARY, name)):
+        if name != INVENTORY and (written / name).exists():
+            (written / name).replace(path / name)
+    if is_finished(path):
+        (path / UNFINISHED / CONFIG).unlink(missing_ok=True)
+        shutil.rmtree(path / UNFINISHED / CHECKPOINTS, ignore_errors=True)
+    (written / INVENTORY).replace(path / INVENTORY)
+    shutil.rmtree(path / UNFINISHED if is_finished(path) else written)
+
+
+def write_results(results: circuits.Run | xr.Dataset, path: Path) -> None:
+    """Write a run or a dataset as NetCDF4."""
+    from biorrr.circuit.results.netcdf import write_netcdf
+
+    if isinstance(results, circuits.Run):
+        results.save(path, overwrite=True)
+    else:
+        write_netcdf(results, path)
+
+
+def save_figure(axes: Any, path: Path) -> None:
+    """Save the figure that ``axes``, one or an array of them, belong to, and close it."""
+    import matplotlib.pyplot as plt
+
+    figure = np.ravel(axes)[0].figure
+    figure.savefig(path, dpi=200)
+    plt.close(figure)
+
+
+def summary_text(findings: Findings) -> str:
+    """Return the text of summary.json: one flat object of text, truth values and numbers, and lists
+    of claims.
+    """
+    judged = {"claims": findings.claims, "own_tests": findings.own_tests}
+    lists = {name: [claim.record() for claim in claims] for name, claims in judged.items()}
+    filled: dict[str, Sequence] = {name: claims for name, claims in lists.items() if claims}
+    return json.dumps({**findings.numbers, **filled}, indent=2, allow_nan=False) + "\n"

@@ -1,0 +1,122 @@
+"""Theory of inhibition by interneurons and of direct inhibition."""
+
+import numpy as np
+import pytest
+
+from biorrr.analysis import interneurons as theory
+from biorrr.analysis.regression.exact_solution import ExactSolution
+from biorrr.models import Rates
+
+VALUES = np.array([4.0, 2.5, 1.2, 0.6, 0.1])
+BOTH = pytest.mark.parametrize("direct", [False, True])
+
+
+def white(values, m=6):
+    """Return data with Cxx = I and M = diag(values), as exact as floating point is."""
+    X, n = np.vstack([np.eye(m), -np.eye(m)]) * np.sqrt(m), len(values)
+    return X, X[:, :n] * np.sqrt(values)
+
+
+def noisy(seed, gains=(2.2, 1.6, 1.1, 0.4), noise=0.5, samples=2000, m=8, n=6):
+    rng = np.random.default_rng(seed)
+    A, B = (np.linalg.qr(rng.standard_normal((size, len(gains))))[0] for size in (m, n))
+    X = rng.standard_normal((samples, m)) @ (np.eye(m) + 0.1 * rng.standard_normal((m, m)))
+    Y = X @ A * gains @ B.T + noise * rng.standard_normal((samples, n))
+    return X - X.mean(axis=0), Y - Y.mean(axis=0)
+
+
+@BOTH
+@pytest.mark.parametrize("rates", [Rates(1e-3, 3e-3, 7e-4), Rates(3e-3, 1e-2, 2e-4)])
+def test_blocks_hold_all_modes_of_white_inputs(direct, rates):
+    k, (X, Y) = 3, white(VALUES)
+    blocks = [theory.norm_modes(rates, one, direct) for one in VALUES[:k]]
+    blocks += [
+        theory.pair_modes(rates, VALUES[i], VALUES[j], direct) for i in range(k) for j in range(i)
+    ]
+    blocks += [theory.exchange_modes(rates, i, j) for i in VALUES[:k] for j in VALUES[k:]]
+    found = np.linalg.eigvals(theory.jacobian(X, Y, k, rates, direct))
+    for p in np.concatenate(blocks):
+        assert abs(found - p).min() < 1e-9
+    rest = [p for p in found if abs(np.concatenate(blocks) - p).min() > 1e-9]
+    # rotations; the sixth input, which says nothing of y; decay of Q - R', and of M that is not
+    # symmetric
+    known = np.array([0, -rates.q.eta0, *(-rates.x.eta0 * VALUES[:k])])
+    assert all(abs(known - p).min() < 1e-9 for p in rest)
+
+
+@BOTH
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_settle_above_the_least_inhibition_and_not_below(direct, seed):
+    rng = np.random.default_rng(seed)
+    values, (x, y) = rng.uniform(0.1, 6, 3), 10 ** rng.uniform(-4, -2, 2)
+    least = theory.least_inhibition(values, x, y, direct)
+
+    def fastest(q):
+        pairs = [(0, 1), (0, 2), (1, 2)]
+        rates = Rates(x, y, q)
+        return max(
+            theory.pair_modes(rates, values[i], values[j], direct).real.max() for i, j in pairs
+        )
+
+    assert fastest(1.02 * least) < 0 < fastest(0.98 * least)
+
+
+def test_interneurons_as_fast_as_distal_synapses_always_settle():
+    for values in np.random.default_rng(0).uniform(0, 20, (50, 4)):
+        assert theory.least_inhibition(values, x=1.0, y=0.001) < 0.001
+
+
+@BOTH
+def test_norm_settles_at_any_rates_but_the_slower_the_faster_distal_synapses_are(direct):
+    slowest = [
+        theory.norm_modes(Rates(1e-3, y, 1e-3), 2.0, direct).real.max() for y in (1e-2, 1e-1, 1)
+    ]
+    assert slowest[0] < slowest[1] < slowest[2] < 0
+    x, y, q, value = 1e-4, 1e-2, 1e-4, 2.0
+    g = q if direct else 2 * value * q
+    p = max(theory.norm_modes(Rates(x, y, q), value, direct), key=lambda p: p.imag)
+    assert p.real == pytest.approx(-g * x**2 * value / (y + x * value) ** 2, rel=0.02)
+    assert p.imag == pytest.approx(np.sqrt(2 * g * x * y / (y + x * value)), rel=0.02)
+
+
+def test_r_must_not_be_faster_than_q_where_distal_synapses_are_at_their_optimum():
+    for ratio, settles in ((0.03, True), (0.9, True), (1.1, False), (30, False)):
+        rates = Rates(1e-3, 1e6, 1e-3, ratio * 1e-3)
+        assert (theory.norm_modes(rates, 2.0).real.max() < 0) == settles
+
+
+@BOTH
+def test_drift_is_the_mean_change_of_single_samples_and_zero_at_the_optimum(direct):
+    X, Y = noisy(0)
+    rates, best = Rates(1e-3, 2e-3, 3e-3, 4e-3), theory.optimum(X, Y, 3, direct)
+    rng = np.random.default_rng(1)
+    for size in (0, 0.3):
+        weights = [w + size * rng.standard_normal(w.shape) for w in best]
+        each = [np.broadcast_to(w, (len(X), *w.shape)) for w in weights]
+        means = [c.mean(axis=0) for c in theory.sample_changes(each, X, Y, rates, direct)]
+        drifts = theory.drift(weights, X.T @ X / len(X), X.T @ Y / len(X), rates, direct)
+        assert all(np.allclose(a, b, atol=1e-12) for a, b in zip(means, drifts, strict=True))
+        assert size or all(np.allclose(d, 0, atol=1e-12) for d in drifts)
+
+
+@pytest.mark.parametrize(("direct", "q"), [(False, 0.002), (False, 0.02), (True, 0.02)])
+def test_noise_of_single_samples_keeps_up_the_expected_excess(direct, q):
+    X, Y = noisy(2)
+    k, rates, rng = 3, Rates(0.003, 0.004, q), np.random.default_rng(3)
+    replicas, steps = 300, 3000
+    weights = [np.repeat(w[None], replicas, axis=0) for w in theory.optimum(X, Y, k, direct)]
+    exact, measured = ExactSolution(X, Y), []
+    for step in range(steps):
+        rows = rng.integers(len(X), size=replicas)
+        changes = theory.sample_changes(weights, X[rows], Y[rows], rates, direct)
+        weights = [w + change for w, change in zip(weights, changes, strict=True)]
+        if step >= steps // 2 and step % 100 == 0:
+            measured.append(np.mean(exact.excess(weights[0])))
+    first = theory.expected_excess(X, Y, k, rates, direct, rounds=1)
+    expected = theory.expected_excess(X, Y, k, rates, direct)
+    assert first < expected == pytest.approx(np.mean(measured), rel=0.2)
+
+
+def test_no_excess_is_expected_where_a_pair_does_not_settle():
+    X, Y = noisy(2)
+    assert theory.expected_excess(X, Y, 3, Rates(1e-3, 1e-3, 1e-4), direct=True) == np.inf
