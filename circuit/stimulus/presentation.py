@@ -92,17 +92,24 @@ class Presentation:
         at = start
         while at < stop:
             turn, offset = divmod(at, max(_BLOCK // length, 1) * length)
-            drawn = self._permutations_of(length, stream, turn)[offset : offset + stop - at]
+            last = offset + stop - at
+            drawn = self._permutations_of(length, stream, turn, last)[offset:last]
             out[at - start : at - start + len(drawn)] = drawn
             at += len(drawn)
         return out
 
-    def _permutations_of(self, length: int, stream: int, turn: int) -> np.ndarray:
-        """Return block number ``turn`` of permutations, one after another."""
-        # The last one of each stream is kept: a segment usually ends inside it.
-        kept = self._permutations.get(stream)
-        if kept is None or kept[0] != turn:
-            ordered = np.tile(np.arange(length), (max(_BLOCK // length, 1), 1))
+    def _permutations_of(self, length: int, stream: int, turn: int, last: int) -> np.ndarray:
+        """Return block number ``turn`` of permutations, one after another, up to ``last`` or
+        further.
+        """
+        # The last one of each stream is kept: a segment usually ends inside it. Short runs need
+        # the beginning of a block alone, which is the same however many permutations follow.
+        before, kept = self._permutations.get(stream, (None, ()))
+        if before != turn or len(kept) < last:
+            whole, few = max(_BLOCK // length, 1), -(-last // length)
+            begins = before != turn and 10 * few < whole
+            ordered = np.tile(np.arange(length), (few if begins else whole, 1))
             drawn = generator(self.seed, stream, turn).permuted(ordered, axis=1).reshape(-1)
-            kept = self._permutations[stream] = turn, drawn
-        return kept[1]
+            self._permutations[stream] = turn, drawn
+            return drawn
+        return kept

@@ -130,6 +130,13 @@ class Findings:
     experiment: str = ""
     failure: str = ""
 
+    def caption(self, template: str) -> str:
+        """Return the caption of a figure: ``template`` with quantities for their names in braces,
+        and the title.
+        """
+        numbers = {quantity.name: quantity.text for quantity in self.quantities}
+        return f"{template.format(**numbers)} ({self.title}.)\n"
+
     @property
     def every_quantity(self) -> list[Quantity]:
         """All quantities, those of chapters with the chapter's name before their own and without

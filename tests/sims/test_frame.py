@@ -77,6 +77,7 @@ def test_it_is_run_repeated_and_resumed(example, capsys):
     assert {path.name for path in Path("two").iterdir()} == {
         "config.toml",
         "inventory.json",
+        "power.md",
         "power.png",
         "run.nc",
         "summary.json",
