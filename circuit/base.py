@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
-from biorrr.circuit.compile.schedule import ordered
+from biorrr.circuit.compile.program import compile_program
 from biorrr.circuit.compile.timing import Timing
 from biorrr.circuit.engines.choice import ENGINES
 from biorrr.circuit.results.run import Run
@@ -49,7 +49,7 @@ class CircuitBase(Tabled):
 
     def __post_init__(self) -> None:
         check_fields(self, "")
-        ordered(Meanings(self.parts))
+        compile_program(Meanings(self.parts))
         _ = self.ports  # both are checked when they are made
 
     def __getstate__(self):

@@ -26,7 +26,7 @@ class Microcircuit(RegressionCircuit):
         Learning rates: "auto", fitted to the data, or :class:`~biorrr.models.Rates`, used as they
         stand. :meth:`Rates.suggested <biorrr.models.Rates.suggested>` gives constant ones.
     interneurons
-        How many, at least k; k unless given.
+        How many; k unless given. With fewer, outputs are inhibited in turn (docs/interneurons.md).
     ridge
         Epsilon added to Cxx and Cyy, or a pair of them.
     replay

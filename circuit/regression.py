@@ -24,7 +24,7 @@ from biorrr.circuit.simulation.initial_state import (
     drawn_weights,
 )
 from biorrr.circuit.simulation.simulate import Simulated
-from biorrr.circuit.stimulus.data_checks import warn_of_rank
+from biorrr.circuit.stimulus.data_checks import warn, warn_of_rank
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.errors import InputError, InputTypeError
@@ -135,11 +135,11 @@ class RegressionCircuit(RunnableCircuit):
     @functools.cached_property
     def parts(self) -> Parts:
         """All parts, under all departures."""
-        for area in self.layout:
-            remedy = "; the constraint needs one per pyramidal cell"
-            whole_number("interneurons", area.interneurons, area.k, remedy)
         rates, departures = rates_of_areas(self.rates, len(self.layout)), self.all_departures
         if self.apical:
+            for area in self.layout:
+                remedy = "; the constraint needs one per pyramidal cell"
+                whole_number("interneurons", area.interneurons, area.k, remedy)
             if self.ridges[0] and any(isinstance(departure, Leaky) for departure in departures):
                 raise InputError(
                     "ridge: replay must settle, and membranes take their time (got"
@@ -201,6 +201,7 @@ class RegressionCircuit(RunnableCircuit):
         if feeds is not None and len(self.layout) == 1:
             centred = {name.upper(): feed.facts.some - feed.mean for name, feed in feeds.items()}
             warn_of_rank(self.layout[0].k, centred)
+            warn_of_interneurons(self.layout[0])
         draw = self._drawn_areas if self.apical else self._drawn
         weights, known = draw(blueprint, feeds, seed, last)
         parameters = {f"neuromodulator.{name}": value for name, value in known.items()}
@@ -336,9 +337,18 @@ def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Ra
     return tuple(each)
 
 
+def warn_of_interneurons(area: Area) -> None:
+    """Warn of an area with fewer interneurons than outputs."""
+    if area.interneurons < area.k:
+        warn(
+            f"interneurons: fewer than outputs ({area.interneurons} for k = {area.k}), so that"
+            " learning does not come to rest; docs/interneurons.md says what it does"
+        )
+
+
 def output_is_linear(blueprint: Blueprint) -> bool:
     """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes
     it.
     """
-    writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
-    return [(action.part, action.code) for action in writers] == _LINEAR
+    operations = blueprint.program.operations
+    return [(o.part, o.code) for o in operations if "pyramidal.z" in o.writes] == _LINEAR

@@ -255,7 +255,7 @@ class RunnableCircuit(CircuitBase):
                 f" {self._remedy(feeds, at)}",
                 run,
             )
-        check_settled(self.all_departures, run, timing.held)
+        check_settled(self.all_departures, run, timing.duration)
         if not happening:
             warn_of_silence(run, feeds)
         return run

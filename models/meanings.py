@@ -97,6 +97,15 @@ class Meanings:
         part, _, name = key.partition(".")
         return self.declared[part][name].role if name in self.declared[part] else ""
 
+    def keys_of(self, role: str) -> frozenset[str]:
+        """Return the declared variables of one ``role``, as "part.variable"."""
+        return frozenset(
+            f"{part}.{name}"
+            for part, variables in self.declared.items()
+            for name, variable in variables.items()
+            if variable.role == role
+        )
+
     def names(
         self, part: Population | Pathway, where: str, code: str, given: tuple[str, ...] = ()
     ) -> Names:

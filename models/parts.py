@@ -14,6 +14,7 @@ from typing import Any, Literal, Self
 
 from biorrr.errors import InputError
 from biorrr.models.language import Expression, OptionalExpression, check_name
+from biorrr.models.rules import GivenRule, as_rule
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
 from biorrr.models.variables import Phase, Step, Variable
 
@@ -140,16 +141,16 @@ class Pathway(Part):
     phase
         Time within the tick at which the current flows.
     change
-        Expression that is added to `w` in a sample: the plasticity rule. Nothing unless given.
+        The plasticity rule, which is added to `w` when a sample ends: terms, or one expression,
+        kept as terms (:mod:`biorrr.models.rules`). Nothing unless given.
     judged
         Rule whose locality is judged, where ``change`` reaches the same weights in another way. It
         is never simulated, so it may read what a synapse cannot know. ``change`` unless given.
     replay
-        Expression that is added to `w` in a tick of spontaneous replay instead. Nothing unless
-        given.
-    averaged
-        True where `w` changes when a sample ends, by the mean of `change` over the time for which
-        it was held; else `change` is made in every tick.
+        Rule by which `w` changes in spontaneous replay instead. Nothing unless given.
+    block
+        "tick" where `w` changes by the mean of `change` over the ticks of the sample, "end" where
+        it changes by the value of `change` when the sample ends.
     bound
         Expression to which `w` is set after each change, such as "clip(w, 0, inf)".
     start
@@ -163,6 +164,10 @@ class Pathway(Part):
         Name of the matrix of weights; the pathway's own unless given.
     weighted
         False for a plain sum over cells, without weights.
+    wiring
+        "all" for synapses from every cell to every cell. "groups" where the larger population is
+        made of groups of consecutive cells, one group for each cell of the smaller one, and only
+        those connect that belong together; such synapses have no weights.
     sign
         +1 where the current adds to its target's activity, -1 where it is subtracted there.
     target_by_source
@@ -183,10 +188,10 @@ class Pathway(Part):
     drives: str = ""
     current: Expression = "w"
     phase: Phase = "drive"
-    change: OptionalExpression = ""
+    change: GivenRule = ""
     judged: OptionalExpression = field(default="", kw_only=True)
-    replay: OptionalExpression = ""
-    averaged: bool = False
+    replay: GivenRule = ""
+    block: Literal["tick", "end"] = "tick"
     bound: OptionalExpression = ""
     start: Expression = "w"
     sums: tuple[tuple[str, Expression], ...] = ()
@@ -194,6 +199,7 @@ class Pathway(Part):
     steps: tuple[Step, ...] = ()
     weight: str = ""
     weighted: bool = True
+    wiring: Literal["all", "groups"] = "all"
     sign: Literal[1, -1] = 1
     target_by_source: bool = False
     spread: NotNegative = 0.1
@@ -205,11 +211,20 @@ class Pathway(Part):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        own = {"w", "plastic", *super().declared}
+        for name in ("change", "replay"):
+            if isinstance(text := getattr(self, name), str):
+                object.__setattr__(self, name, as_rule(text, own))
         object.__setattr__(
             self, "weight", check_name(f"{self.name}.weight", self.weight or self.name)
         )
         if not self.weighted:
             object.__setattr__(self, "weight", "")
+        if self.wiring == "groups" and (self.weighted or self.variables or self.steps):
+            raise InputError(
+                f"{self.name}.wiring: must be 'all' for synapses that have weights or variables"
+                " (got 'groups')"
+            )
         filled = [variable for variable, _ in self.currents]
         if len(set(filled)) < len(filled):
             raise InputError(
@@ -234,13 +249,9 @@ class Pathway(Part):
             given["plastic"] = _PLASTIC
         return {**given, **super().declared}
 
-    def times(self, **factors: str) -> Pathway:
-        """Return the same with the expressions of some fields multiplied by ``factors``; an empty
-        one stays empty.
-        """
-        codes = {name: getattr(self, name) for name in factors}
-        multiplied = {name: code and f"{factors[name]} * ({code})" for name, code in codes.items()}
-        return replace(self, **multiplied)  # type: ignore[arg-type]
+    def times(self, factor: str) -> Pathway:
+        """Return the same with both rules multiplied by ``factor``, which the synapse knows."""
+        return replace(self, change=self.change.times(factor), replay=self.replay.times(factor))
 
     @property
     def currents(self) -> tuple[tuple[str, str], ...]:

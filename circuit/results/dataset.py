@@ -103,7 +103,7 @@ def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
     are of.
     """
     job, kept = simulated.job, simulated.recorder.traces
-    blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.held
+    blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.duration
     if not job.recording.traces:
         return {}, {}
     whole = (
@@ -160,7 +160,11 @@ def _shaped(
     elif isinstance(part, Pathway) and len(dims) == 2:
         turn = blueprint.orientations[part.name]
         rows, shape = turn.matrix(rows), turn.shape
-    if trace.quantity.name == "w" or trace.quantity.variable.at_end or blueprint.timing.settles:
+    if (
+        trace.quantity.name == "w"
+        or trace.quantity.variable.block == "end"
+        or blueprint.timing.settles
+    ):
         # Worth recording once the sample is over, or has settled.
         return ("sample", *dims), rows[held - 1 :: held].reshape(-1, *shape)
     if held > 1:
@@ -206,7 +210,6 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
         "sign",
         "target_by_source",
         "drives",
-        "change",
         "meaning",
     )
     return {
@@ -216,6 +219,7 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
             if p.shape
         ],
         "pathways": [
-            {name: getattr(p, name) for name in synapses} for p in blueprint.parts.weighted
+            {**{name: getattr(p, name) for name in synapses}, "change": str(p.change)}
+            for p in blueprint.parts.weighted
         ],
     }

@@ -42,7 +42,7 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             sign=pathway.sign,
             synapses=math.prod(blueprint.orientations[pathway.name].shape),
             current=pathway.current,
-            rule=pathway.change,
+            rule=str(pathway.change),
             equation=pathway.equation,
             meaning=pathway.meaning,
         )

@@ -48,8 +48,8 @@ class Job:
     def ticks_per_sample(self) -> int:
         """Ticks for which a sample is held, and those of its replays."""
         return (
-            self.blueprint.timing.held
-            + self.presentation.replay * self.blueprint.timing.replay_held
+            self.blueprint.timing.duration
+            + self.presentation.replay * self.blueprint.timing.replay_duration
         )
 
 

@@ -136,8 +136,10 @@ def _feed(name: str, data, centre: bool, timing: Timing, gain: float) -> Feed:
             " the circuit time, such as departures=[Leaky(hold=100, dt=2)], or a table with one"
             " row per sample"
         )
-    values, ticks = data.rows(name, timing) if in_time else (check_table(name, data), timing.held)
-    if len(values) * ticks < timing.held:
+    values, ticks = (
+        data.rows(name, timing) if in_time else (check_table(name, data), timing.duration)
+    )
+    if len(values) * ticks < timing.duration:
         raise InputError(
             f"{name}: must last at least one window of {1000 * timing.window:g} ms, which"
             f" Leaky(hold=...) sets (got {timing.tick * ticks * len(values):g} ms)"
@@ -147,5 +149,5 @@ def _feed(name: str, data, centre: bool, timing: Timing, gain: float) -> Feed:
         warn_of_columns(name, facts.mean, facts.variance, centre)
     labels = tuple(str(column) for column in getattr(data, "columns", ()))
     return Feed(
-        values, facts, centre, gain, timing.held, ticks, in_time, labels, file_facts(values)
+        values, facts, centre, gain, timing.duration, ticks, in_time, labels, file_facts(values)
     )

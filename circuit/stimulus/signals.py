@@ -114,7 +114,7 @@ class TimeSeries:
                 f" way round (got rows of {1000 * self.dt:g} ms and ticks of {1000 * tick:g} ms);"
                 " set Leaky(dt=...) to suit, or resample"
             )
-        steps, window = len(values) * (coarser or 1), timing.held * (1 if coarser else finer)
+        steps, window = len(values) * (coarser or 1), timing.duration * (1 if coarser else finer)
         if rest := steps % window if steps > window else 0:
             warn(
                 f"{name}: its last {1000 * rest * timing.window / window:g} ms do not fill a window"

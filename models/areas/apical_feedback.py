@@ -205,7 +205,7 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
             broadcast(
                 f"feedback{end}", "gain of the plateau at the soma", "parameter", area.feedback
             ),
-            broadcast(f"power_q{end}", "trace(QQ'), the gain of the inhibitory loop", "memory"),
+            broadcast(f"power_q{end}", "trace(QQ'), the gain of the inhibitory loop"),
         ]
     if rates is not None:
         own = zip(areas, rates, strict=True)

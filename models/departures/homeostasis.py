@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import dataclasses
+from dataclasses import dataclass
 
 from biorrr.models.areas.apical_feedback import suffix
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts
+from biorrr.models.rules import Term
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class HomeostaticScaling(Departure):
         due = "rho" if any(cells.has("rho") for cells in parts.all("neuromodulator")) else "1"
         for pathway in parts.all(kind="proximal"):
             eta = f"eta_q{suffix(pathway.area)}"
-            change = f"{pathway.change or 0} + {eta} * ({due} - z_post**2) * w"
-            replay = f"{pathway.replay or 0} - {eta} * replay_gain * z_post**2 * w"
-            parts = parts.having(replace(pathway, change=change, replay=replay))
+            change = Term(f"{eta} * w", post=f"{due} - z_post**2")
+            replay = Term(f"-{eta} * replay_gain * w", post="z_post**2")
+            rules = {"change": pathway.change.plus(change), "replay": pathway.replay.plus(replay)}
+            parts = parts.having(dataclasses.replace(pathway, **rules))
         return parts

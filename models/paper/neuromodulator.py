@@ -104,6 +104,7 @@ def AdaptiveNeuromodulator() -> Population:
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("eta_mean", "eta_q, averaged over the sample so far", "memory"),
         broadcast("log_retained", "log of the part of Q' - R that is left", "memory"),
+        Step("modulation", "eta_mean = 0", block="onset"),
         # A step of its own: while a sample is held, the proximal rate stands still.
         Step(
             "modulation",
@@ -120,16 +121,16 @@ def AdaptiveNeuromodulator() -> Population:
             f"""
             left = clip(1 - sample / last, 0, 1)
             bound = learning * sqrt(left)
-            mean_power += share / {MEMORY!r} * (energy_z / outputs - mean_power)
+            mean_power += (energy_z / outputs - mean_power) / ({MEMORY!r} * duration)
             wanted_q = learning * left * clip(mean_power, least, 1) * base_q / (1 + sample / N_q)
             wanted_y = ratio_y * wanted_q / (1 - s + s * typical_y)
             eta_y = clip(wanted_y, 0, single_y * bound / (1 - s + s * (energy_y + ridge_y) + 1e-300))
             eta_q = clip(wanted_q, 0, single_q * bound / (energy_z + 1e-300))
             eta_r = eta_q
-            eta_mean = (1 - onset) * eta_mean + share * eta_q
-            log_retained += closing * log(1 - eta_mean)
+            eta_mean += eta_q / duration
             """,
         ),
+        Step("modulation", "log_retained += log(1 - eta_mean)", block="end"),
     )
 
 

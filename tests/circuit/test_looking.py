@@ -49,7 +49,11 @@ def test_description_holds_every_equation(circuit):
     for part in blueprint.parts.populations:
         assert f"{part.name} ({part.size})" in text
     for pathway in blueprint.parts.pathways:
-        for said in (pathway.current, pathway.change, pathway.replay, pathway.equation):
+        for said in (
+            pathway.current,
+            *map(str, (pathway.change, pathway.replay)),
+            pathway.equation,
+        ):
             assert said in text
     # In the order of a tick: what drives the soma comes before what inhibits the dendrite.
     assert (

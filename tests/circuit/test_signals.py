@@ -79,9 +79,8 @@ def test_a_series_that_stands_still_is_a_table(engine, data, make_circuit):
 
 def relay(engine):
     """A cell that passes on the sum of its inputs, in windows of 10 ms and ticks of 2 ms."""
-    from biorrr.models import HoldingClock, Pathway, with_values
+    from biorrr.models import Clock, Pathway
 
-    clock = with_values(HoldingClock(), held=5.0, tick=2.0, lapse=0.002)
     cell = Population(1, "cell", [Variable("z", "output")])
     drive = Pathway(
         "relay",
@@ -92,7 +91,7 @@ def relay(engine):
         phase="drive",
         start="1 + 0 * w",
     )
-    return Circuit([clock, SensoryInput(), cell], [drive], engine=engine)
+    return Circuit([Clock(5.0, tick=2.0), SensoryInput(), cell], [drive], engine=engine)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp"])

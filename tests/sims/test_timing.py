@@ -226,8 +226,11 @@ def test_command_fills_a_folder(tmp_path, capsys):
         "run.nc",
         "summary.json",
         "inventory.json",
+        "lags.md",
         "lags.png",
+        "delays.md",
         "delays.png",
+        "field.md",
         "field.png",
     }
     assert {path.name for path in out.iterdir()} == files
