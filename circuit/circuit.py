@@ -44,8 +44,7 @@ class Circuit(CircuitBase):
     departures
         Applied to the parts, one after another.
     engine
-        "numpy", "cpp", or "auto": by the work of each run and whether there is a
-        compiler.
+        "numpy", "cpp", or "auto": cpp where the circuit is compiled already or compiling it pays.
     seed
         Seed of initial weights, of the order of samples and of everything random: a whole number, a
         NumPy generator that draws one, or None for a new one each time.

@@ -34,8 +34,7 @@ class Microcircuit(CircuitBase):
     replay
         Ticks of spontaneous replay after each sample, by which the ridge on Cxx stays local.
     engine
-        "numpy", "cpp", or "auto": by the work of each run and whether there is a
-        compiler.
+        "numpy", "cpp", or "auto": cpp where the circuit is compiled already or compiling it pays.
     seed
         Seed of the initial weights, the order of samples and the order of replay: a whole number, a
         NumPy generator that draws one, or None for a new one each time.

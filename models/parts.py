@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from biorrr.errors import InputError
-from biorrr.models.expressions import names_in, subtracts
+from biorrr.models.expressions import subtracts
 from biorrr.models.language import Expression, OptionalExpression, check_name
 from biorrr.models.rules import GivenRule, as_rule
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
@@ -210,18 +210,9 @@ class Pathway(Part):
     def __post_init__(self) -> None:
         super().__post_init__()
         own = {"w", "plastic", *super().declared}
-        for field_of_rule in ("change", "replay"):
-            given = getattr(self, field_of_rule)
-            rule = as_rule(given, own) if isinstance(given, str) else given
-            object.__setattr__(self, field_of_rule, rule)
-            read = {
-                name for term in rule.terms for side in term.sides for name in names_in(side).read
-            }
-            if wrong := sorted(read & own):
-                raise InputError(
-                    f"{self.name}.{field_of_rule}: pre and post of a Term must not read variables"
-                    f" of the synapse (got {wrong[0]}); write them in own"
-                )
+        for name in ("change", "replay"):
+            if isinstance(text := getattr(self, name), str):
+                object.__setattr__(self, name, as_rule(text, own))
         object.__setattr__(
             self, "weight", check_name(f"{self.name}.weight", self.weight or self.name)
         )

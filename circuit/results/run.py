@@ -9,7 +9,7 @@ import json
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,7 +47,8 @@ class Run(RunFigures, Tabled):
         circuit: CircuitBase | None = None,
         blueprint: Blueprint | None = None,
     ) -> None:
-        self._results, self.circuit, self._blueprint = data, circuit, blueprint
+        self._results: Any = data
+        self.circuit, self._blueprint = circuit, blueprint
 
     @property
     def data(self) -> xr.Dataset:

@@ -85,7 +85,7 @@ CAPTIONS = {
         " them. Any rotation of the filters predicts equally well, so the learned ones were"
         " turned to lie as near as possible to the exact ones. The two rows should look the"
         " same: r is the correlation of the filter with the exact one. The largest angle between"
-        " their spans is {angle_max_deg} degrees."
+        " their spans is {angle_max_deg}."
     ),
     "eigenvalues": (
         "Eigenvalues of QQ', by which interneurons inhibit (diamonds), beside those of the"

@@ -13,6 +13,7 @@ from biorrr.errors import InputTypeError
 if TYPE_CHECKING:
     from biorrr.sims.lab.claims import Claim
 
+SETUP = ("k", "s", "ridge", "seeds", "samples")  # quantities that captions state
 PERCENT = "%"  # the unit of a fraction that is shown in percent
 
 
@@ -132,10 +133,11 @@ class Findings:
 
     def caption(self, template: str) -> str:
         """Return the caption of a figure: ``template`` with quantities for their names in braces,
-        and the title.
+        the title, and what was run.
         """
         numbers = {quantity.name: quantity.text for quantity in self.quantities}
-        return f"{template.format(**numbers)} ({self.title}.)\n"
+        known = [f"{name} = {numbers[name]}" for name in SETUP if name in numbers]
+        return f"{template.format(**numbers)} ({'; '.join([self.title, *known])}.)\n"
 
     @property
     def every_quantity(self) -> list[Quantity]:

@@ -19,7 +19,7 @@ from biorrr.analysis.figures.style import (
     in_percent,
     legend_below,
     percent,
-    shade,
+    shades,
     styled,
 )
 
@@ -133,11 +133,12 @@ def plot_meeting(results: Dataset) -> NDArray:
     axes : (3,)
     """
     axes = axes_of(None, 1, 3, width=PAGE, height=2.9)[0]
+    tints = shades(results.sizes["eta"])  # the darker, the slower: seen in grey print too
     for place, eta in enumerate(results["eta"].values):
         for kind, dashes in (("positive", "-"), ("negative", ":")):
             one = results.sel(eta=eta, eigenvalues=kind)
             at = eta * one["seen"].values.T
-            look: dict[str, Any] = {"color": shade(place), "linestyle": dashes, "linewidth": 0.7}
+            look: dict[str, Any] = {"color": tints[place], "linestyle": dashes, "linewidth": 0.7}
             marks = {**look, "linestyle": "none", "marker": _MARKERS[place % 4], "markersize": 2.5}
             axes[0].plot(at, one["ratio"].values.T, **marks)
             axes[1].plot(at, one["inhibition"].values.T, **look)
