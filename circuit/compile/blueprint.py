@@ -248,7 +248,6 @@ _WORDS_AND_VALUES = {
     "kind": "",
     "area": 0,
     "weight": "",
-    "sign": 1,
     "judged": "",
     "target_by_source": False,
     "value": 0.0,
