@@ -247,7 +247,6 @@ _WORDS_AND_VALUES = {
     "dimension": "",
     "kind": "",
     "weight": "",
-    "sign": 1,
     "judged": "",
     "target_by_source": False,
     "value": 0.0,

@@ -86,7 +86,6 @@ def InterneuronToPyramidal() -> Pathway:
         phase="inhibition",
         change="eta_q * (z_post * n_pre - rho * w)",
         replay="eta_q * replay_gain * z_post * n_pre",
-        sign=-1,
         target_by_source=True,
         meaning="interneuron-to-pyramidal weights",
         equation="dQ = eta_q (z n' - Q)",
