@@ -30,7 +30,7 @@ from biorrr.models.rates import Rates
 # |p| over the largest, along which the optimum is a continuum: rotations of outputs and of
 # interneurons
 NEUTRAL = 1e-7
-ROUNDS = 8  # of the noise that noise causes; six are enough where the rates are tolerable
+ROUNDS, ROWS = 6, 1000  # noise that noise causes settles in 4 rounds where rates are tolerable
 
 
 def norm_modes(rates: Rates, eigenvalue: float, direct: bool = False) -> NDArray:
@@ -129,6 +129,17 @@ def jacobian(X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = Fa
     return np.array([change(start + one) for one in step * 1j * np.eye(start.size)]).T / step
 
 
+def linear_modes(
+    X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = False
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the eigenvalues of the Jacobian, its modes in columns, and in rows what reads the
+    amplitude of each; those along which the optimum is a continuum are left out.
+    """
+    values, modes = np.linalg.eig(jacobian(X, Y, k, rates, direct))
+    active = np.abs(values) > NEUTRAL * np.abs(values).max()
+    return values[active], modes[:, active], np.linalg.pinv(modes)[active]
+
+
 def expected_excess(
     X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = False, rounds: int = ROUNDS
 ) -> float:
@@ -141,19 +152,18 @@ def expected_excess(
     """
     X, Y = check_pair(X, Y)
     best, exact, rng = optimum(X, Y, k, direct), ExactSolution(X, Y), np.random.default_rng(0)
-    values, modes = np.linalg.eig(jacobian(X, Y, k, rates, direct))
-    active = np.abs(values) > NEUTRAL * np.abs(values).max()
-    left, values, modes = np.linalg.pinv(modes)[active], values[active], modes[:, active]
+    values, modes, read = linear_modes(X, Y, k, rates, direct)
     if values.real.max() > 0:
         return np.inf
     root = np.linalg.cholesky(X.T @ X / len(X))  # whitened filters are root' Vx
     inside, F = root.T @ best[0], np.linalg.solve(root, X.T @ Y / len(X))
     outside = root @ (np.eye(len(root)) - inside @ inside.T)
-    loss, away = np.inf, np.zeros((len(X), modes.shape[0]))
+    loss, away = np.inf, np.zeros((ROWS, modes.shape[0]))
     for _ in range(rounds):
-        single = sample_changes(unflatten(flatten(best) + away, best), X, Y, rates, direct)
-        kicks = left @ flatten(single).T
-        spread = -(kicks @ kicks.conj().T / len(X)) / np.add.outer(values, values.conj())
+        rows = rng.integers(len(X), size=ROWS)
+        weights = unflatten(flatten(best) + away, best)
+        kicks = read @ flatten(sample_changes(weights, X[rows], Y[rows], rates, direct)).T
+        spread = -(kicks @ kicks.conj().T / ROWS) / np.add.outer(values, values.conj())
         S = (modes @ spread @ modes.conj().T).real
         of_Vx = S[: best[0].size, : best[0].size].reshape(*best[0].shape, *best[0].shape)
         turned = np.einsum("am,mici,bc->iab", outside.T, of_Vx, outside.T)
