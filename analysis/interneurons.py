@@ -113,6 +113,26 @@ def unflatten(vector: NDArray, like: Sequence[NDArray]) -> list[NDArray]:
     return [p.reshape(*p.shape[:-1], *w.shape) for p, w in zip(parts, like, strict=True)]
 
 
+def align(weights: Sequence[NDArray], best: Sequence[NDArray]) -> list[NDArray]:
+    """Return weights (snapshots, ...) with outputs, and interneurons, rotated to those of ``best``.
+
+    Inputs are white.
+    """
+
+    def rotation(those: NDArray, there: NDArray) -> NDArray:
+        left, _, right = np.linalg.svd(those.swapaxes(-2, -1) @ there)
+        return left @ right
+
+    Vx, Vy, *inhibition = weights
+    turn = rotation(Vx, best[0])
+    back = turn.swapaxes(-2, -1)
+    if len(inhibition) == 1:
+        return [Vx @ turn, Vy @ turn, back @ inhibition[0] @ turn]
+    Q, R = back @ inhibition[0], inhibition[1] @ turn
+    relabel = rotation(Q, best[2])
+    return [Vx @ turn, Vy @ turn, Q @ relabel, relabel.swapaxes(-2, -1) @ R]
+
+
 def jacobian(X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = False) -> NDArray:
     """Return the derivative of the drift by all weights at the optimum, in the order of
     :func:`flatten`.

@@ -128,7 +128,7 @@ def interneurons(lab: Lab, settings: InterneuronSettings) -> Findings:
     maps = maps.assign(eigenvalues=(("problem", "component"), values))
     unequal = lab.map(learn, every | {"l": (k,), "r": settings.ratios}, problems)
     turns = lab.map(learn, every | {"l": range(1, 2 * k + 1), "y": (3.0,)}, problems)
-    cases = {"y": ("case", (1.0, 1.0, 10.0, 10.0)), "q": ("case", (3.0, 10.0, 3.0, 10.0))}
+    cases = {"y": ("case", (1.0, 1.0, 3.0, 10.0)), "q": ("case", (3.0, 10.0, 3.0, 3.0))}
     modes = lab.map(follow_oscillation, every | both | cases, problems)
     silence = lab.map(silence_cells, {"silent": range(2 * k + 1)}, problems[loaded[0].name])
     rows = {
@@ -212,7 +212,9 @@ def make_circuit(task: Task, l: int, rates: Any, weights: Mapping[str, Any]) -> 
     )
 
 
-def run(problem: tuple[Any, Any], circuit: Any, samples: int, seed: int, **options: Any) -> Any:
+def simulate(
+    problem: tuple[Any, Any], circuit: Any, samples: int, seed: int, **options: Any
+) -> Any:
     """Run a circuit on samples drawn with ``seed``; None if it diverges."""
     X, Y = problem
     order = np.random.default_rng(seed).integers(len(X), size=samples)
@@ -245,7 +247,7 @@ def learn(
         weights |= (
             {"Q": Q / 3, "R": Q.T / 3} if l else {"M": np.eye(k) / 9}
         )  # QR does not depend on l
-        one = run((X, Y), make_circuit(task, l, rates, weights), samples, seed)
+        one = simulate((X, Y), make_circuit(task, l, rates, weights), samples, seed)
         results.append(measure(one, X, exact, k))
     expected = np.nan
     if l in (DIRECT, k):
@@ -283,8 +285,8 @@ def measure(one: Any, X: Any, exact: Any, k: int) -> dict[str, Any]:
 def follow_oscillation(
     task: Task, problems: Problems, problem: str, l: int, y: float, q: float
 ) -> dict[str, float]:
-    """Excite the slowest oscillation near the optimum, and return its decay and frequency per
-    sample, predicted and measured in the mean over seeds.
+    """Return decay and frequency per sample of the slowest oscillation near the optimum, predicted,
+    and measured by the autocorrelation of its amplitude a: exp(p lag) = <a(t + lag) a*> / <|a|^2>.
     """
     from biorrr.analysis import interneurons as theory
 
@@ -294,18 +296,18 @@ def follow_oscillation(
     at = max(np.flatnonzero(values.imag > abs(values.real)), key=lambda i: values[i].real)
     mode = modes[:, at] / np.abs(modes[:, at]).max()
     start = theory.unflatten(theory.flatten(best) + 0.1 * mode.real, best)
-    names = ("Vx", "Vy", "M") if not l else ("Vx", "Vy", "Q", "R")
+    names = ("Vx", "Vy", "Q", "R") if l else ("Vx", "Vy", "M")
     circuit = make_circuit(task, l, rates, dict(zip(names, start, strict=True)))
-    samples = min(int(1.5 / -values[at].real), 2 * task.settings.samples)
-    seen, courses = np.array([]), []
+    lag, product, power = 500, 0.0, 0.0
+    samples = lag * max(task.settings.samples // lag, 2)
     for seed in task.settings.every_seed:
-        one = run((X, Y), circuit, samples, seed).data
-        seen, course = one["seen"].values, theory.flatten([one[name].values for name in names])
-        courses.append((course - theory.flatten(best)) @ read[at])
-    mean = np.mean(courses, axis=0)
-    decay = -np.polyfit(seen, np.log(np.abs(mean)), 1)[0]
-    frequency = np.polyfit(seen, np.unwrap(np.angle(mean)), 1)[0]
-    found = {"decay": decay, "frequency": frequency}
+        run = simulate((X, Y), circuit, samples, seed, snapshots=[*range(0, samples + 1, lag)])
+        weights = theory.align([run.data[name].values for name in names], best)
+        amplitude = (theory.flatten(weights) - theory.flatten(best)) @ read[at]
+        product += amplitude[1:] @ amplitude[:-1].conj()
+        power += np.square(np.abs(amplitude[:-1])).sum()
+    p = np.log(product / power) / lag
+    found = {"decay": -p.real, "frequency": p.imag}
     return found | {"decay_theory": -values[at].real, "frequency_theory": values[at].imag}
 
 
@@ -326,7 +328,7 @@ def silence_cells(task: Task, problem: tuple[Any, Any], silent: int) -> dict[str
         circuit = make_circuit(task, 2 * k, rates, {"Vx": Vx, "Vy": Vy, "Q": Q, "R": Q.T})
         active = np.arange(2 * k) >= silent
         events = [models.Silence(0, tuple(range(silent)))] if silent else []
-        later = run(problem, circuit, task.settings.samples, seed, events=events)
+        later = simulate(problem, circuit, task.settings.samples, seed, events=events)
         times = [(Vx, Vy, (Q * active) @ Q.T)]
         if later is not None:
             times.append((later.Vx, later.Vy, (later.Q * active) @ later.R))

@@ -112,11 +112,25 @@ def test_noise_of_single_samples_keeps_up_the_expected_excess(direct, q):
         weights = [w + change for w, change in zip(weights, changes, strict=True)]
         if step >= steps // 2 and step % 100 == 0:
             measured.append(np.mean(exact.excess(weights[0])))
-    first = theory.expected_excess(X, Y, k, rates, direct, rounds=1)
     expected = theory.expected_excess(X, Y, k, rates, direct)
-    assert first < expected == pytest.approx(np.mean(measured), rel=0.2)
+    assert expected == pytest.approx(np.mean(measured), rel=0.2)
+    if not direct and q > rates.x.eta0:  # fluctuations of inhibition are no small part of it
+        assert theory.expected_excess(X, Y, k, rates, direct, rounds=1) < 0.5 * expected
 
 
 def test_no_excess_is_expected_where_a_pair_does_not_settle():
     X, Y = noisy(2)
     assert theory.expected_excess(X, Y, 3, Rates(1e-3, 1e-3, 1e-4), direct=True) == np.inf
+
+
+@BOTH
+def test_rotated_weights_are_aligned_with_the_optimum(direct):
+    X, Y = white(VALUES)
+    best, rng = theory.optimum(X, Y, 3, direct), np.random.default_rng(4)
+    turn, relabel = (np.linalg.qr(rng.standard_normal((3, 3)))[0] for _ in range(2))
+    Vx, Vy, *inhibition = best
+    turned = [turn.T @ inhibition[0] @ (turn if direct else relabel)]
+    turned += [] if direct else [turned[0].T]
+    aligned = theory.align([w[None] for w in (Vx @ turn, Vy @ turn, *turned)], best)
+    for one, other in zip(aligned, best, strict=True):
+        np.testing.assert_allclose(one[0], other, atol=1e-12)
