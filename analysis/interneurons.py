@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import check_pair
@@ -31,36 +30,6 @@ from biorrr.models.rates import Rates
 # interneurons
 NEUTRAL = 1e-7
 ROUNDS, ROWS = 6, 1000  # noise that noise causes settles in 4 rounds where rates are tolerable
-
-
-def norm_modes(rates: Rates, eigenvalue: float, direct: bool = False) -> NDArray:
-    """Return the eigenvalues p of the norm of an output, against its inhibition and Vy.
-
-    R may have a rate of its own. Then g is l ((q + r) p + 2 q r) / (p + q).
-    """
-    x, y, q, r = (getattr(rates, path).eta0 for path in "xyqr")
-    filters = Polynomial([0, 0, y + x * eigenvalue, 1])
-    if direct:
-        return (filters + 2 * q * x * Polynomial([y, 1])).roots()
-    inhibition = 2 * eigenvalue * x * Polynomial([2 * q * r, q + r])
-    return (filters * Polynomial([q, 1]) + inhibition * Polynomial([y, 1])).roots()
-
-
-def pair_modes(rates: Rates, first: float, second: float, direct: bool = False) -> NDArray:
-    """Return the eigenvalues p of a pair of outputs, for r = q; the rotation of both, 0, is left
-    out.
-    """
-    x, y, both = rates.x.eta0, rates.y.eta0, first + second
-    g = rates.q.eta0 * (1.0 if direct else both)
-    d = x * y * (first - second)
-    filters = Polynomial([-d, y + x * second, 1]) * Polynomial([d, y + x * first, 1])
-    return (filters + g * x * Polynomial([y, 1]) * Polynomial([2 * y + x * both, 2])).roots()
-
-
-def exchange_modes(rates: Rates, inside: float, outside: float) -> NDArray:
-    """Return the eigenvalues p of the exchange of an output for a direction outside."""
-    x, y = rates.x.eta0, rates.y.eta0
-    return Polynomial([x * y * (inside - outside), y + x * inside, 1]).roots()
 
 
 def least_inhibition(eigenvalues: ArrayLike, x: float, y: float, direct: bool = False) -> float:

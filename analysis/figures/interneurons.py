@@ -19,6 +19,7 @@ from biorrr.analysis.figures.style import (
 from biorrr.analysis.interneurons import least_inhibition
 
 _TOLERATED = 0.02
+_RUNAWAY = 1e3  # variance of outputs, 1 if white
 _NAMES = "direct", "interneurons"
 
 
@@ -54,17 +55,16 @@ def plot_maps(maps: Dataset) -> NDArray:
             one = maps.sel(problem=problem, l=l)
             excess = one["excess"].median("seed").transpose("q", "x").values
             norm = LogNorm(1e-4, 1)
-            field = ax.pcolormesh(_edges(x), _edges(q), excess, norm=norm, cmap="viridis_r")
-            expected = one["expected"].transpose("q", "x").values
-            known = np.where(
-                np.isfinite(expected), expected, np.where(np.isnan(expected), np.nan, 1)
+            field = ax.pcolormesh(
+                _edges(x), _edges(q), excess, norm=norm, cmap="viridis_r", rasterized=True
             )
-            for value, at in np.ndenumerate(known):
-                if at < _TOLERATED:
-                    ax.plot(x[value[1]], q[value[0]], ".", color="black", markersize=3)
+            good = np.argwhere(one["expected"].transpose("q", "x").values < _TOLERATED)
+            dots = {"markersize": 3, "markeredgecolor": "black", "markeredgewidth": 0.5}
+            ax.plot(x[good[:, 1]], q[good[:, 0]], "o", color="white", **dots)
             values = maps["eigenvalues"].sel(problem=problem).values
-            least = [least_inhibition(values, one, one, direct=not l) / one for one in x]
-            ax.plot(x, least, **(THEORY | {"color": "black", "linestyle": "-"}))
+            least = [least_inhibition(values, rate, rate, direct=not l) / rate for rate in x]
+            ax.plot(x, least, color="black", linewidth=2.4)
+            ax.plot(x, least, color="white", linewidth=1)
             ax.set(xscale="log", yscale="log", xlim=_edges(x)[[0, -1]], ylim=_edges(q)[[0, -1]])
             ax.set_title(f"{problem}" if l else "")
         row[0].set_ylabel(f"{_NAMES[bool(l)]}\n$\\eta_q / \\eta_x$")
@@ -88,29 +88,29 @@ def plot_theory(modes: Dataset, unequal: Dataset, turns: Dataset) -> NDArray:
 
     Returns
     -------
-    axes : (4,)
+    axes : (3,)
     """
-    axes = axes_of(None, 1, 4, width=PAGE, height=2.2)[0]
-    for ax, name in zip(axes, ("decay", "frequency"), strict=False):
-        for l in modes["l"].values:
-            one = modes.sel(l=l)
-            look = {"color": colour("own" if l == 0 else "Q"), "label": _NAMES[bool(l)]}
-            ax.loglog(one[f"{name}_theory"].values.ravel(), one[name].values.ravel(), "o", **look)
-        ends = [modes[f"{name}_theory"].min(), modes[f"{name}_theory"].max()]
-        ax.loglog(ends, ends, zorder=0, **THEORY)
-        ax.set(xlabel=f"{name} per sample, theory", ylabel="measured")
+    axes = axes_of(None, 1, 3, width=PAGE, height=2.4)[0]
+    for l, tint in ((0, "own"), (int(modes["l"].max()), "Q")):
+        for name, mark in {"decay": "v", "frequency": "o"}.items():
+            theory, found = (modes[one].sel(l=l).values.ravel() for one in (f"{name}_theory", name))
+            label = f"{name}, {_NAMES[bool(l)]}"
+            axes[0].loglog(theory, found, mark, color=colour(tint), label=label)
+    ends = modes["decay_theory"].min(), modes["frequency_theory"].max()
+    axes[0].loglog(ends, ends, zorder=0, **THEORY)
+    axes[0].set(xlabel="per sample, theory", ylabel="measured")
     for place, problem in enumerate(unequal["problem"].values):
         one = unequal.sel(problem=problem).squeeze("l")
         look = {"color": shade(place), "label": str(problem)}
         excess, stable = one["excess"].median("seed"), np.isfinite(one["expected"])
-        axes[2].loglog(one["r"], excess, "-", **look)
-        axes[2].loglog(one["r"], excess.where(stable), "o", color=shade(place))
-        axes[2].loglog(one["r"], excess.where(~stable), "o", color=shade(place), mfc="white")
+        axes[1].loglog(one["r"], excess, "-", **look)
+        axes[1].loglog(one["r"], excess.where(stable), "o", color=shade(place))
+        axes[1].loglog(one["r"], excess.where(~stable), "o", color=shade(place), mfc="white")
         few = turns.sel(problem=problem).squeeze("y")
-        axes[3].semilogy(few["l"], few["excess"].median("seed"), "o-", color=shade(place))
-    axes[2].set(xlabel=r"$\eta_r / \eta_q$", ylabel=EXCESS)
-    axes[3].set(xlabel="interneurons", ylabel=EXCESS)
-    legend_below(axes, most=6)
+        axes[2].semilogy(few["l"], few["excess"].median("seed"), "o-", color=shade(place))
+    axes[1].set(xlabel=r"$\eta_r / \eta_q$", ylabel=EXCESS)
+    axes[2].set(xlabel="interneurons", ylabel=EXCESS, xticks=turns["l"].values)
+    legend_below(axes)
     return axes
 
 
@@ -131,12 +131,11 @@ def plot_silence(silence: Dataset) -> NDArray:
     words = ("plateaus beyond 2 s.d.", "variance of outputs", EXCESS)
     for ax, name, label in zip(axes, ("plateaus", "variance", "excess"), words, strict=True):
         for time, when in enumerate(("at once", "after learning")):
-            one = silence[name].isel(time=time)
-            one = one.where(np.isfinite(one))
+            one = silence.isel(time=time)
+            one = one[name].where(one["variance"] < _RUNAWAY)
             share = silence["silent"].values / silence["silent"].values.max()
             bars = {"yerr": one.std("seed").values, "fmt": "o-", "capsize": 1.5, "label": when}
             ax.errorbar(share, one.mean("seed").values, color=shade(time), **bars)
         ax.set(xlabel="share of interneurons silent", ylabel=label)
-    axes[1].set_yscale("log")
     legend_below(axes)
     return axes

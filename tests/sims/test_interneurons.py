@@ -85,6 +85,8 @@ def test_every_claim_fails_for_circuits_that_break_it():
     )
     maps["expected"][..., 0] = 0.5
     maps["expected"][..., 0, 1] = np.inf
+    maps["settles"] = maps["expected"] < np.inf
+    maps["settles"][:] = True
     unequal = maps.isel(x=0, drop=True).rename(q="r").sel(l=[k])
     counts = {"problem": ["one"], "l": range(1, 5), "y": [3.0], "seed": seeds}
     turns = xr.Dataset({"excess": array(counts, 0.1)})
