@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import SMALL_DATA, Data
+from biorrr.sims.data import Data, Synthetic
 from biorrr.sims.lab import (
     PERCENT,
     Claim,
@@ -36,7 +36,7 @@ from biorrr.sims.lab import (
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 
-INPUTS = 20  # principal components of x
+INPUTS, TARGETS = 20, 12  # principal components of x; features of y in synthetic problems
 JUDGED_SAMPLES = 100_000  # fewer are a first look
 TOLERATED = 0.02  # excess with which a circuit counts as one that learns
 RATIOS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -99,7 +99,7 @@ CLAIMS = {  # text, lowest, highest; fixed before the runs
     measure="interneurons_tolerated",
     captions=CAPTIONS,
     small={
-        "data": (SMALL_DATA,),
+        "data": (Synthetic(samples=60, m=INPUTS, n=TARGETS, latents=3),),  # one compilation for all
         "k": 2,
         "rates": (0.003,),
         "ratios": (1.0, 10.0),
@@ -161,9 +161,9 @@ def interneurons(lab: Lab, settings: InterneuronSettings) -> Findings:
 def planted(gains: tuple[float, ...], seed: int, samples: int = 4000) -> tuple[Any, Any]:
     """Draw white X, and Y that follows X on random directions with these gains and noise of 0.3."""
     rng = np.random.default_rng(seed)
-    A, B = (np.linalg.qr(rng.standard_normal((size, len(gains))))[0] for size in (INPUTS, 12))
+    A, B = (np.linalg.qr(rng.standard_normal((size, len(gains))))[0] for size in (INPUTS, TARGETS))
     X = rng.standard_normal((samples, INPUTS))
-    Y = X @ A * gains @ B.T + 0.3 * rng.standard_normal((samples, 12))
+    Y = X @ A * gains @ B.T + 0.3 * rng.standard_normal((samples, TARGETS))
     return X - X.mean(axis=0), Y - Y.mean(axis=0)
 
 
