@@ -20,7 +20,7 @@ from biorrr.models.departures.interventions import (
     Event,
     Freeze,
     Silence,
-    SilencedInterneurons,
+    Silenceable,
     SwapData,
 )
 from biorrr.models.departures.plateaus import AllOrNone, ApicalDrive, Rectified, Sign
@@ -86,7 +86,7 @@ __all__ = [
     "Settled",
     "Sign",
     "Silence",
-    "SilencedInterneurons",
+    "Silenceable",
     "SomatostatinCells",
     "SparseConnections",
     "Spiking",

@@ -39,7 +39,7 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             weight=pathway.weight,
             target_by_source=pathway.target_by_source,
             drives=pathway.drives,
-            sign=pathway.sign,
+            sign=blueprint.parts.sign(pathway),
             synapses=math.prod(blueprint.orientations[pathway.name].shape),
             current=pathway.current,
             rule=str(pathway.change),

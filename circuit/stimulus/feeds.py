@@ -120,6 +120,7 @@ def _by_port(ports: list[str], X, Y) -> dict[str, Any]:
             f"X: must be a dict of the data of each port, {', '.join(ports)} (got"
             f" {type(X).__name__}); X and Y are for circuits with ports x and y"
         )
+    Y = np.asarray(Y) if isinstance(Y, list | tuple) else Y
     Y = Y[:, None] if isinstance(Y, np.ndarray) and Y.ndim == 1 else Y
     Y = (
         Y.to_frame() if hasattr(Y, "to_frame") and np.ndim(Y) == 1 else Y

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from biorrr.errors import InputError
+from biorrr.hints import did_you_mean
 from biorrr.sims.lab.safe_files import open_inside
-from biorrr.sims.words import did_you_mean
 
 PROVENANCE = (  # the table of a saved config that says what wrote it; the rest are settings
     "provenance"
