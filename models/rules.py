@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from biorrr.errors import InputError, InputTypeError
+from biorrr.errors import InputTypeError
 from biorrr.models.expressions import names_in, renamed
 from biorrr.models.language import Expression, check_code
 from biorrr.models.validation import check_fields
@@ -27,11 +27,11 @@ class Term:
     Parameters
     ----------
     own
-        A factor of the synapse's own variables and of what is broadcast. One that reads the
-        variables of both cells, too, is evaluated for each synapse in every tick.
+        A factor of what the synapse has, and of what is broadcast. One that reads the variables of
+        both cells, too, is evaluated for each synapse in every tick.
     pre, post
-        Factors of variables of the source cell, such as "x_pre", and of the target cell, such as
-        "z_post - s * a_post"; they may also read what is broadcast.
+        Factors of what the source cell has, such as "x_pre", and of what the target cell has, such
+        as "z_post - s * a_post".
     """
 
     own: Expression = "1"
@@ -40,24 +40,11 @@ class Term:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        for field, other in (("pre", "_post"), ("post", "_pre")):
-            wrong = [name for name in names_in(getattr(self, field)).read if name.endswith(other)]
-            if wrong:
-                raise InputError(
-                    f"Term.{field}: must read variables of one cell (got {wrong[0]}, which the"
-                    " other has); write a factor of both in own"
-                )
-
-    @property
-    def sides(self) -> tuple[str, str]:
-        """Its factors of the source and of the target cell."""
-        return self.pre, self.post
 
     @property
     def factors(self) -> tuple[str, ...]:
         """All its factors, as expressions."""
-        parts = [factors_of(part) for part in (self.own, self.pre, self.post)]
-        return tuple(factor for part in parts for factor in part if factor != "1")
+        return tuple(f for f in (*factors_of(self.own), self.pre, self.post) if f != "1")
 
     def __str__(self) -> str:
         return product(self.factors)
@@ -65,7 +52,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Rule:
-    """A plasticity rule, False if it changes nothing; as text it is one expression.
+    """A plasticity rule; as text it is one expression, and empty if it changes nothing.
 
     Parameters
     ----------
@@ -83,15 +70,12 @@ class Rule:
         return bool(self.terms)
 
     def __str__(self) -> str:
-        return self.text or (add(map(str, self.terms)) if self.terms else "")
+        return self.text or add(map(str, self.terms))
 
     def times(self, factor: str) -> Rule:
         """Return the rule multiplied by ``factor``, which the synapse knows."""
-        terms = tuple(
-            replace(t, own=product((factor, *(f for f in factors_of(t.own) if f != "1"))))
-            for t in self.terms
-        )
-        return Rule(terms, self.text and f"{factor} * ({self.text})")
+        terms = (replace(t, own=product((factor, *factors_of(t.own)))) for t in self.terms)
+        return Rule(tuple(terms), self.text and f"{factor} * ({self.text})")
 
     def plus(self, term: Term) -> Rule:
         """Return the rule with one more term."""
@@ -99,36 +83,26 @@ class Rule:
 
     def reading(self, names: Mapping[str, str]) -> Rule:
         """Return the rule with other names in place of those that ``names`` lists."""
-        terms = tuple(
-            Term(*(renamed(part, names) for part in (t.own, t.pre, t.post))) for t in self.terms
-        )
-        return Rule(terms, self.text and renamed(self.text, names))
+        terms = (Term(*(renamed(f, names) for f in (t.own, t.pre, t.post))) for t in self.terms)
+        return Rule(tuple(terms), self.text and renamed(self.text, names))
 
 
 def check_rule(field: str, given: Any) -> Any:
     """Return ``given`` if it is a rule: terms, or one expression."""
-    if isinstance(given, (str, Rule)):
-        return check_code(field, given) if given and isinstance(given, str) else given
+    if isinstance(given, str):
+        return given and check_code(field, given)
     terms = (given,) if isinstance(given, Term) else given
-    if not isinstance(terms, Sequence) or not all(isinstance(term, Term) for term in terms):
+    if isinstance(terms, Sequence) and all(isinstance(term, Term) for term in terms):
+        return Rule(tuple(terms))
+    if not isinstance(given, Rule):
         raise InputTypeError(
             f"{field}: must be text in the language of equations, or Term(...) for each product"
             f" (got {given!r})"
         )
-    return Rule(tuple(terms))
+    return given
 
 
 GivenRule = Annotated[Any, check_rule]
-
-
-def add(terms: Iterable[str]) -> str:
-    """Return the sum of ``terms`` as an expression.
-
-    >>> add(["x", "-y * z"])
-    'x - y * z'
-    """
-    first, *others = terms
-    return first + "".join(f" - {o[1:]}" if o.startswith("-") else f" + {o}" for o in others)
 
 
 def as_rule(text: str, own: Collection[str]) -> Rule:
@@ -139,53 +113,40 @@ def as_rule(text: str, own: Collection[str]) -> Rule:
     >>> [str(t) for t in as_rule("eta * (x_pre * (u_post - v_post) - w / n)", {"w"}).terms]
     ['eta * x_pre * (u_post - v_post)', '-eta * w * (1 / n)']
     """
-    if not text:
-        return Rule()
-    found = _products(ast.parse(text, mode="eval").body, own)
-    whole = len(found) > _MOST_TERMS
-    return Rule((Term(text),) if whole else tuple(_term(f, own) for f in found), text)
+    found = _products(ast.parse(text, mode="eval").body, own) if text else []
+    terms = []
+    for factors in map(list, found):
+        texts = [ast.unparse(factor) for factor in factors]
+        alone = {side: [t for t in texts if _owners(t, own) == {side}] for side in ("pre", "post")}
+        rest = [t for t in texts if _owners(t, own) not in ({"pre"}, {"post"})]
+        terms.append(Term(*map(product, (rest, *alone.values()))))
+    return Rule((Term(text),) if len(terms) > _MOST_TERMS else tuple(terms), text)
 
 
-def _term(factors: list[ast.expr], own: Collection[str]) -> Term:
-    """Return the product of ``factors`` as a term."""
-    sides: dict[str, list[str]] = {"own": [], "pre": [], "post": []}
-    for factor in factors:
-        text = ast.unparse(factor)
-        sides[_side(text, own) or "own"].append(text)
-    return Term(*map(product, sides.values()))
-
-
-def _side(text: str, own: Collection[str]) -> str:
-    """Return "pre" or "post" for what one cell knows, "own" for what the synapse does; empty for
-    what is of several.
+def _owners(text: str, own: Collection[str]) -> set[str]:
+    """Return who has the variables that ``text`` reads: "pre", "post" or "own"; what is broadcast
+    counts for nobody.
     """
-    read = names_in(text).read
-    sides = {side for name in read for side in ("pre", "post") if name.endswith(f"_{side}")}
-    if sides and any(name in own for name in read):
-        return ""
-    return "" if len(sides) > 1 else next(iter(sides), "own")
+    ends = {name: name.rpartition("_")[2] for name in names_in(text).read}
+    sides = {end for end in ends.values() if end in ("pre", "post")}
+    return sides | ({"own"} if any(name in own for name in ends) else set())
 
 
 def _products(node: ast.expr, own: Collection[str]) -> list[list[ast.expr]]:
-    """Return an expression as a sum of products, each a list of its factors; a sum that one side
-    knows stays whole.
+    """Return an expression as a sum of products, each a list of its factors; a sum whose variables
+    one cell has, or the synapse, stays whole.
     """
-    minus = ast.UnaryOp(ast.USub(), ast.Constant(1))
+    minus, one = ast.Constant(-1), ast.Constant(1)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        if isinstance(node.operand, ast.Constant):
-            return [[node]]
         return [[minus, *factors] for factors in _products(node.operand, own)]
-    if not isinstance(node, ast.BinOp):
-        return [[node]]
-    if isinstance(node.op, ast.Mult):
-        left, right = _products(node.left, own), _products(node.right, own)
-        if len(left) * len(right) > _MOST_TERMS:
-            return [[node]]
-        return [[*one, *other] for one in left for other in right]
-    if isinstance(node.op, ast.Div) and not isinstance(node.left, ast.Constant):
-        inverse = ast.BinOp(ast.Constant(1), ast.Div(), node.right)
-        return [[*factors, inverse] for factors in _products(node.left, own)]
-    if isinstance(node.op, (ast.Add, ast.Sub)) and not _side(ast.unparse(node), own):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        by_one = isinstance(node.op, ast.Div)
+        left = _products(node.left, own)
+        right = [[ast.BinOp(one, ast.Div(), node.right)]] if by_one else _products(node.right, own)
+        if len(left) * len(right) <= _MOST_TERMS:
+            return [[*factors, *others] for factors in left for others in right]
+    several = len(_owners(ast.unparse(node), own)) > 1
+    if several and isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         right = _products(node.right, own)
         if isinstance(node.op, ast.Sub):
             right = [[minus, *factors] for factors in right]
@@ -199,53 +160,60 @@ def product(factors: Iterable[str]) -> str:
     >>> product(["eta", "-1", "u - v"]), product([])
     ('-eta * (u - v)', '1')
     """
-    listed = list(factors)
+    listed = [factor for factor in factors if factor != "1"]
     nodes = [ast.parse(factor, mode="eval").body for factor in listed if factor != "-1"]
-    first, *others = nodes or [ast.Constant(1)]
-    whole = ast.UnaryOp(ast.USub(), first) if listed.count("-1") % 2 else first
+    whole, *others = nodes or [ast.Constant(1)]
+    if listed.count("-1") % 2:
+        whole = ast.UnaryOp(ast.USub(), whole)
     for node in others:
         whole = ast.BinOp(whole, ast.Mult(), node)
     return ast.unparse(whole)
 
 
-def factors_of(expression: str) -> tuple[str, ...]:
-    """Return the factors of ``expression`` as expressions; powers of a product are products of
-    powers.
+def add(terms: Iterable[str]) -> str:
+    """Return the sum of ``terms`` as an expression.
 
-    >>> factors_of("-w * (x_pre - 1)"), factors_of("(w * x_pre)**2")
-    (('-1', 'w', 'x_pre - 1'), ('w ** 2', 'x_pre ** 2'))
+    >>> add(["x", "-y * z"])
+    'x - y * z'
     """
-    return tuple(map(ast.unparse, _factors(ast.parse(expression, mode="eval").body)))
+    return " + ".join(terms).replace("+ -", "- ")
 
 
-def _factors(node: ast.expr) -> list[ast.expr]:
+def factors_of(expression: str) -> tuple[str, ...]:
+    """Return the factors of ``expression`` as expressions.
+
+    >>> factors_of("-w * (x_pre - 1)")
+    ('-1', 'w', 'x_pre - 1')
+    """
+    node = ast.parse(expression, mode="eval").body
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        if isinstance(node.operand, ast.Constant):
-            return [node]
-        return [ast.UnaryOp(ast.USub(), ast.Constant(1)), *_factors(node.operand)]
+        return ("-1", *factors_of(ast.unparse(node.operand)))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        return [*_factors(node.left), *_factors(node.right)]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        return [ast.BinOp(factor, ast.Pow(), node.right) for factor in _factors(node.left)]
-    return [node]
+        return (*factors_of(ast.unparse(node.left)), *factors_of(ast.unparse(node.right)))
+    return (expression,)
 
 
-def silencers(products: Iterable[Iterable[str]]) -> frozenset[str]:
-    """Return the names of which any that is 0 makes all ``products`` 0; each is given by its
-    factors.
+def silencers(expression: str) -> frozenset[str]:
+    """Return the names of which any that is 0 makes ``expression`` 0.
 
-    >>> sorted(silencers([["eta", "x**2"], ["-1", "eta", "x", "w"]]))
+    >>> sorted(silencers("eta * (x**2 * z - eta * x * w)"))
     ['eta', 'x']
     """
-    found = [{name for factor in factors if (name := _base(factor))} for factors in products]
-    return frozenset.intersection(*map(frozenset, found)) if found else frozenset()
+    return _zeros(ast.parse(expression, mode="eval").body)
 
 
-def _base(factor: str) -> str:
-    """Return the name without which ``factor`` is 0; empty if there is none."""
-    node = ast.parse(factor, mode="eval").body
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        exponent = node.right
-        positive = isinstance(exponent, ast.Constant) and float(exponent.value) > 0  # type: ignore[arg-type]
-        node = node.left if positive else node
-    return node.id if isinstance(node, ast.Name) else ""
+def _zeros(node: ast.expr) -> frozenset[str]:
+    if isinstance(node, ast.Name):
+        return frozenset({node.id})
+    if isinstance(node, ast.UnaryOp):
+        return _zeros(node.operand)
+    if not isinstance(node, ast.BinOp):
+        return frozenset()
+    left, right = _zeros(node.left), _zeros(node.right)
+    if isinstance(node.op, ast.Mult):
+        return left | right
+    if isinstance(node.op, (ast.Add, ast.Sub)):
+        return left & right
+    power = isinstance(node.op, ast.Pow)
+    positive = isinstance(node.right, ast.Constant) and float(node.right.value) > 0  # type: ignore[arg-type]
+    return left if isinstance(node.op, ast.Div) or (power and positive) else frozenset()

@@ -10,7 +10,7 @@ from biorrr.errors import InputError
 from biorrr.models import PHASES, Parts, Pathway
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
-from biorrr.models.rules import Rule, factors_of, silencers
+from biorrr.models.rules import silencers
 
 ORDER = {phase: place for place, phase in enumerate(PHASES)}
 
@@ -140,7 +140,7 @@ def _currents(meanings: Meanings) -> Iterator[Declared]:
                     pathway.phase,
                     expression,
                     fills,
-                    silencers([factors_of(expression)]),
+                    silencers(expression),
                     meanings.keys(pathway, read),
                     frozenset({f"{pathway.target}.{fills}"}),
                 )
@@ -193,46 +193,29 @@ def _steps(meanings: Meanings) -> Iterator[Declared]:
 
 
 def _changes(meanings: Meanings) -> Iterator[Declared]:
-    """Yield the changes of weights, each by the values of its own block."""
+    """Yield the changes of weights when a sample ends."""
     for pathway in meanings.parts.pathways:
         if pathway.bound:
             meanings.names(pathway, "bound", pathway.bound)
         for field in ("change", "replay"):
-            rule: Rule = getattr(pathway, field)
-            if rule:
-                text = str(rule)
-                meanings.names(pathway, field, text)
-                change = weight_change(
-                    meanings, pathway, field, text, [term.factors for term in rule.terms]
-                )
+            if addend := str(getattr(pathway, field)):
+                meanings.names(pathway, field, addend)
+                change = weight_change(meanings, pathway, field, addend)
                 yield Declared(change, "end", field == "change", field == "replay")
 
 
-def weight_change(
-    meanings: Meanings,
-    pathway: Pathway,
-    field: str,
-    addend: str,
-    products: Iterable[Iterable[str]],
-) -> Operation:
-    """Return the operation that adds ``addend`` to the weights and keeps them to their bound.
-
-    Parameters
-    ----------
-    meanings, pathway, field
-        Meanings of names, the pathway, and "change" or "replay".
-    addend, products
-        The same expression as text and as the factors of its terms.
+def weight_change(meanings: Meanings, pathway: Pathway, field: str, addend: str) -> Operation:
+    """Return the operation that adds ``addend`` to the weights and keeps them to their bound; the
+    ``field`` of the pathway, "change" or "replay", names it.
     """
     code = f"w += {addend}" + (f"\nw = {pathway.bound}" if pathway.bound else "")
-    read = names_in(code).read
     return Operation(
         f"{pathway.name}_{field}",
         pathway.name,
         "plasticity",
         code,
-        silencers=silencers(products) - {"w"} | {"plastic"},
-        reads=meanings.keys(pathway, (*read, "w", "plastic")),
+        silencers=silencers(addend) - {"w"} | {"plastic"},
+        reads=meanings.keys(pathway, (*names_in(code).read, "plastic")),
         writes=frozenset({f"{pathway.name}.w"}),
     )
 

@@ -33,7 +33,7 @@ from biorrr.errors import InputError
 from biorrr.models import BLOCKS, Parts, Pathway
 from biorrr.models.expressions import names_in, renamed
 from biorrr.models.meanings import Meanings
-from biorrr.models.rules import Term, add, product
+from biorrr.models.rules import add, product
 
 
 @dataclass(frozen=True)
@@ -224,10 +224,10 @@ def _sum_rules(meanings: Meanings, sample: Blocks, still: frozenset[str]) -> Blo
         if pathway.change and pathway.block == "tick":
             (place,) = (p for p, one in enumerate(end) if one.name == f"{pathway.name}_change")
             changed = frozenset(key for one in end[:place] for key in one.writes)
-            rule = _HeldRule(meanings, pathway, still - changed)
-            onset += rule.resets
-            tick += rule.sums
-            end[place] = rule.change
+            held = _HeldRule(meanings, pathway, still - changed)
+            onset += held.resets
+            tick += held.sums
+            end[place] = held.change
     return Blocks(*(tuple(sorted(b, key=lambda one: ORDER[one.phase])) for b in (onset, tick, end)))
 
 
@@ -249,70 +249,62 @@ class _HeldRule:
         self.meanings, self.pathway, self.still = meanings, pathway, still
         self.resets: list[Operation] = []
         self.sums: list[Operation] = []
-        cut = [self._cut(term) for term in pathway.change.terms]
-        terms = [(self._side(moving), held, moving) for held, moving in cut]
-        products = [held for _, held, moving in terms if not moving]
-        by_synapses = {held for side, held, moving in terms if moving and not side}
-        gathered: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        for side, held, moving in terms:
-            if moving and not side and len(by_synapses) > 1:
-                held, moving = (), (*held, *moving)  # one sum is enough
+        asked: list[str] = []
+        gathered: dict[tuple[str, str], list[str]] = {}
+        for term in pathway.change.terms:
+            held = [f for f in term.factors if self._stands_still(f)]
+            moving = [f for f in term.factors if f not in held]
             if moving:
-                gathered.setdefault((side, held), []).append(product(moving))
-        for number, ((side, held), moving_terms) in enumerate(gathered.items()):
+                key = self._side(product(moving)), product(held)
+                gathered.setdefault(key, []).append(product(moving))
+            else:
+                asked.append(str(term))
+        if sum(not side for side, _ in gathered) > 1:  # one sum of the synapse is enough
+            own = [(held, gathered.pop(("", held))) for side, held in [*gathered] if not side]
+            gathered["", "1"] = [product((held, m)) for held, several in own for m in several]
+        for number, ((side, held), several) in enumerate(gathered.items()):
             name = f"{pathway.name}_sum_{number}"
-            self._gather(name, side, add(moving_terms))
-            products.append((*held, f"{name}_{side}" if side else name, "1 / duration"))
-        addend = add(map(product, products))
-        change = weight_change(meanings, pathway, "change", addend, products)
+            self._gather(name, side, add(several))
+            asked.append(f"{product((held, f'{name}_{side}' if side else name))} / duration")
+        change = weight_change(meanings, pathway, "change", add(asked))
         summed = frozenset(key for one in self.sums for key in one.writes)
         self.change = replace(change, reads=change.reads | summed)
 
-    def _cut(self, term: Term) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the factors of ``term`` that stand still, and those that move."""
-        moves = {
-            factor: not self.meanings.keys(self.pathway, names_in(factor).read) <= self.still
-            for factor in term.factors
-        }
-        return (
-            tuple(factor for factor in term.factors if not moves[factor]),
-            tuple(factor for factor in term.factors if moves[factor]),
-        )
+    def _stands_still(self, factor: str) -> bool:
+        return self.meanings.keys(self.pathway, names_in(factor).read) <= self.still
 
-    def _side(self, factors: tuple[str, ...]) -> str:
-        """Return the side of the synapse whose cell knows all that ``factors`` read; empty where
-        neither does.
+    def _side(self, expression: str) -> str:
+        """Return the side of the synapse whose cell knows all that ``expression`` reads; empty
+        where neither does.
         """
-        read = names_in(product(factors)).read
+        find, read = self.meanings.find, names_in(expression).read
+        here = {name: find(self.pathway, name) for name in read}
         for side, end in (("post", self.pathway.target), ("pre", self.pathway.source)):
-            if all(self._known_to(end, side, name) for name in read):
+            cells = self.meanings.parts[end]
+            if all(
+                found and (found.place == side or found == find(cells, name))
+                for name, found in here.items()
+            ):
                 return side
         return ""
 
-    def _known_to(self, population: str, side: str, name: str) -> bool:
-        """Return True if the cells of ``population``, on that ``side``, have or hear ``name``."""
-        here = self.meanings.find(self.pathway, name)
-        cells = self.meanings.parts[population]
-        there = self.meanings.find(cells, name.removesuffix(f"_{side}"))
-        return here is None or here.place == side or (here.place == "broadcast" and here == there)
-
     def _gather(self, variable: str, side: str, moving: str) -> None:
         """Let the cells on one ``side``, or the synapses, sum up what is ``moving``."""
-        keeper = {"pre": self.pathway.source, "post": self.pathway.target, "": self.pathway.name}
-        part = keeper[side]
+        pathway = self.pathway
+        part = {"pre": pathway.source, "post": pathway.target, "": pathway.name}[side]
+        filled, read = frozenset({f"{part}.{variable}"}), names_in(moving).read
         # A cell calls its variables by their own names.
-        own = {f"{name}_{side}": name for name in self.meanings.declared[part]} if side else {}
-        filled, reads = frozenset({f"{part}.{variable}"}), names_in(moving).read
-        self.resets.append(
-            Operation(f"{variable}_reset", part, "integration", f"{variable} = 0", writes=filled)
-        )
+        meant = {name: self.meanings.find(pathway, name) for name in read}
+        own = {n: found.variable for n, found in meant.items() if found and found.place == side}
+        reset = Operation(f"{variable}_reset", part, "integration", f"{variable} = 0")
+        self.resets.append(replace(reset, writes=filled))
         self.sums.append(
             Operation(
                 f"{variable}_gathered",
                 part,
                 "integration",
                 f"{variable} += {renamed(moving, own)}",
-                reads=self.meanings.keys(self.pathway, reads) | filled,
+                reads=self.meanings.keys(pathway, read) | filled,
                 writes=filled,
             )
         )

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.inventory import Entry
 from biorrr.sims.lab.safe_files import FolderError, open_inside
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep, is_sweep
 
 ASSETS = Path(__file__).parent / "assets"
 MOST_BYTES = 8_000_000  # of all figures on a page
+MOST_CAPTION = 10_000  # bytes
 KINDS = {".png": ("image/png", b"\x89PNG\r\n\x1a\n"), ".svg": ("image/svg+xml", None)}
 
 
@@ -59,7 +59,7 @@ def shown(value: Any) -> str:
 
 
 def gather_figures(
-    folder: Path, room: int, entries: Sequence[Entry]
+    folder: Path, room: int, names: Sequence[str]
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the figures in ``folder`` as images that stand in the page, and the names of those
     that do not.
@@ -73,19 +73,28 @@ def gather_figures(
     room
         Bytes that the figures may take; those that do not fit, those that no page can show, and
         links are left out.
-    entries
+    names
         Figures that the inventory of the folder lists.
     """
     shown, left_out = [], []
-    for entry in entries:
-        uri = _uri(folder, entry.file, room)
+    for name in names:
+        uri = _uri(folder, name, room)
         if uri is None:
-            left_out.append(entry.file)
+            left_out.append(name)
             continue
         room -= len(uri)
-        caption = entry.caption or f"Figure {Path(entry.file).stem}."
-        shown.append({"name": entry.file, "uri": uri, "caption": caption})
+        shown.append({"name": name, "uri": uri, "caption": caption_of(folder, name)})
     return shown, left_out
+
+
+def caption_of(folder: Path, figure: str) -> str:
+    """Return the caption that lies beside a figure in ``folder``."""
+    stem = Path(figure).stem
+    try:
+        with open_inside(folder, f"{stem}.md") as file:
+            return file.read(MOST_CAPTION).decode("utf-8", errors="replace").strip()
+    except (OSError, FolderError):
+        return f"Figure {stem}."
 
 
 def _uri(folder: Path, name: str, room: int) -> str | None:
