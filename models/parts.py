@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from biorrr.errors import InputError
+from biorrr.models.expressions import subtracts
 from biorrr.models.language import Expression, OptionalExpression, check_name
 from biorrr.models.rules import GivenRule, as_rule
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
@@ -98,6 +99,8 @@ class Population(Part):
         given.
     area
         Number of its area in a hierarchy, from 1; 0 where it belongs to none.
+    aliases
+        Other names under which pathways may read its variables, as (name, variable).
     """
 
     size: PositiveCount | None = None
@@ -109,6 +112,7 @@ class Population(Part):
     shape: Literal["circle", "triangle", ""] = "circle"
     kind: str = ""
     area: Count = 0
+    aliases: tuple[tuple[str, str], ...] = ()
     holders = ("cell", "population", "circuit")
 
     def __post_init__(self) -> None:
@@ -168,8 +172,6 @@ class Pathway(Part):
         "all" for synapses from every cell to every cell. "groups" where the larger population is
         made of groups of consecutive cells, one group for each cell of the smaller one, and only
         those connect that belong together; such synapses have no weights.
-    sign
-        +1 where the current adds to its target's activity, -1 where it is subtracted there.
     target_by_source
         True where the matrix has one row per target cell, as the paper's Q and R; else one row per
         source cell.
@@ -200,7 +202,6 @@ class Pathway(Part):
     weight: str = ""
     weighted: bool = True
     wiring: Literal["all", "groups"] = "all"
-    sign: Literal[1, -1] = 1
     target_by_source: bool = False
     spread: NotNegative = 0.1
     meaning: str = ""
@@ -313,6 +314,13 @@ class Parts:
                 return part
         have = ", ".join(part.name for part in self.everything)
         raise InputError(f"the circuit has no part called {name!r}; it has {have}")
+
+    def sign(self, pathway: Pathway) -> int:
+        """Return -1 if the target cells of ``pathway`` subtract the current that they receive, as
+        the distal dendrite does with inhibition; else 1.
+        """
+        steps = self[pathway.target].steps
+        return -1 if any(subtracts(step.code, pathway.drives) for step in steps) else 1
 
     def all(self, kind: str, area: int | None = None) -> tuple:
         """Return the populations and pathways of ``kind``: of every area, or of one."""

@@ -292,9 +292,10 @@ class _HeldRule:
         """Let the cells on one ``side``, or the synapses, sum up what is ``moving``."""
         pathway = self.pathway
         part = {"pre": pathway.source, "post": pathway.target, "": pathway.name}[side]
-        # A cell calls its variables by their own names.
-        own = {f"{name}_{side}": name for name in self.meanings.declared[part]} if side else {}
         filled, read = frozenset({f"{part}.{variable}"}), names_in(moving).read
+        # A cell calls its variables by their own names.
+        meant = {name: self.meanings.find(pathway, name) for name in read}
+        own = {n: found.variable for n, found in meant.items() if found and found.place == side}
         reset = Operation(f"{variable}_reset", part, "integration", f"{variable} = 0")
         self.resets.append(replace(reset, writes=filled))
         self.sums.append(

@@ -41,11 +41,6 @@ class Timing:
         return not math.isfinite(self.tick)
 
     @property
-    def seconds(self) -> float:
-        """Length of a tick in seconds."""
-        return self.tick / 1000
-
-    @property
     def window(self) -> float:
         """Seconds for which a sample is held; 0 where activity is instant."""
         return 0.0 if self.instant else self.duration * self.tick / 1000

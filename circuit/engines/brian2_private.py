@@ -148,9 +148,12 @@ def array_of(group: Any, name: str) -> Any:
     return _private(group.variables[name], "get_value")()
 
 
-def let_hear(part: Any, name: str, holder: Any, variable: str) -> None:
-    """Let the code of ``part`` read, as ``name``, a variable of ``holder``, a group of one cell."""
-    _private(part.variables, "add_reference")(name, holder, variable, index="0")
+def let_hear(part: Any, name: str, holder: Any, variable: str, place: str) -> None:
+    """Let the code of ``part`` read, as ``name``, a variable of ``holder``: the group of its "pre"
+    or "post" cells, or one of one cell.
+    """
+    index = {"pre": "_presynaptic_idx", "post": "_postsynaptic_idx"}.get(place, "0")
+    _private(part.variables, "add_reference")(name, holder, variable, index=index)
 
 
 def summing_step(synapses: Any, variable: str) -> Any:

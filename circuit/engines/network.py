@@ -100,7 +100,7 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
             parts[part.name] = synapses
         else:
             parts[part.name] = brian2.NeuronGroup(part.size, equations, **options)
-    _let_broadcasts_be_heard(blueprint, parts, operations)
+    _let_others_be_heard(blueprint, parts, operations)
 
     built = BuiltNetwork(brian2.Network(), clock, parts)
     for operation in operations:
@@ -169,12 +169,16 @@ def _equations(blueprint: Blueprint, part: Population | Pathway, currents: list[
     return "\n".join(lines)
 
 
-def _let_broadcasts_be_heard(
+def _let_others_be_heard(
     blueprint: Blueprint, parts: dict[str, brian2.Group], operations: Iterable[Operation]
 ) -> None:
-    """Let each part read what it uses of what others broadcast."""
+    """Let each part read, under the names that its code has for it, what others have or
+    broadcast.
+    """
     read = {(one.part, name) for one in operations for name in names_in(one.code).read}
     for part, name in sorted(read):
         found = blueprint.meanings.find(blueprint.parts[part], name)
-        if found and found.place == "broadcast" and name not in parts[part].variables:
-            brian2_private.let_hear(parts[part], name, parts[found.part], found.variable)
+        if found and name not in parts[part].variables:
+            brian2_private.let_hear(
+                parts[part], name, parts[found.part], found.variable, found.place
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 
 from biorrr.circuit.compile.blueprint import Blueprint
@@ -19,19 +20,27 @@ _TITLES = {
 }
 
 
-def describe(blueprint: Blueprint) -> str:
+def describe(blueprint: Blueprint, unknown: Mapping[str, str] | None = None) -> str:
     """Return all populations and their variables, all pathways with current and rule, and what
     happens in which order.
+
+    Parameters
+    ----------
+    blueprint
+        The circuit.
+    unknown
+        What stands in place of the sizes of populations that no data have set yet, by name.
     """
+    sizes = {p.name: str(p.size) for p in blueprint.parts.populations} | dict(unknown or {})
     lines = ["Cells"]
     for population in (p for p in blueprint.parts.populations if p.shape):
-        lines += _population(population)
+        lines += _population(population, sizes)
     lines += ["", "Pathways, in the order in which their currents flow"]
     for pathway in sorted(blueprint.parts.pathways, key=lambda p: ORDER[p.phase]):
-        lines += _pathway(pathway, blueprint)
+        lines += _pathway(pathway, blueprint, sizes)
     lines += ["", "Broadcast to all"]
     for population in (p for p in blueprint.parts.populations if not p.shape):
-        lines += _population(population)
+        lines += _population(population, sizes)
     program = blueprint.program
     lines += [*_blocks(program.sample, False), *_blocks(program.replay, True)]
     return "\n".join(lines)
@@ -48,8 +57,8 @@ def _blocks(blocks: Blocks, replay: bool) -> list[str]:
     return lines
 
 
-def _population(population: Population) -> list[str]:
-    title = f"  {population.name} ({population.size}): {population.meaning}".rstrip(": ")
+def _population(population: Population, sizes: Mapping[str, str]) -> list[str]:
+    title = f"  {population.name} ({sizes[population.name]}): {population.meaning}".rstrip(": ")
     return [title, *_variables(population), *_steps(population)]
 
 
@@ -60,12 +69,12 @@ def _in_words(operation: Operation) -> str:
     return operation.code if operation.name.endswith("_total") else operation.part
 
 
-def _pathway(pathway: Pathway, blueprint: Blueprint) -> list[str]:
-    turn = blueprint.orientations[pathway.name]
+def _pathway(pathway: Pathway, blueprint: Blueprint, sizes: Mapping[str, str]) -> list[str]:
     weight = f", {pathway.weight}" if pathway.weighted else ""
+    effect = "adds to" if blueprint.parts.sign(pathway) > 0 else "is subtracted from"
     lines = [
-        f"  {pathway.name}{weight}: {pathway.source} ({turn.sources}) to {pathway.target}"
-        f" ({turn.targets}), {'adds to' if pathway.sign > 0 else 'is subtracted from'} its target."
+        f"  {pathway.name}{weight}: {pathway.source} ({sizes[pathway.source]}) to"
+        f" {pathway.target} ({sizes[pathway.target]}), {effect} its target."
         f" {pathway.meaning}".rstrip(),
         *_variables(pathway),
         *(

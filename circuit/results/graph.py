@@ -44,7 +44,7 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             area=pathway.area,
             target_by_source=pathway.target_by_source,
             drives=pathway.drives,
-            sign=pathway.sign,
+            sign=blueprint.parts.sign(pathway),
             synapses=math.prod(blueprint.orientations[pathway.name].shape),
             current=pathway.current,
             rule=str(pathway.change),
@@ -70,16 +70,16 @@ def cell_graph(data: xr.Dataset) -> nx.DiGraph:
         )
     for pathway in circuit["pathways"]:
         source, target = pathway["source"], pathway["target"]
-        turn = Orientation(
+        orientation = Orientation(
             populations[source]["size"],
             populations[target]["size"],
             bool(pathway["target_by_source"]),
         )
         facts = {"pathway": pathway["name"], "matrix": pathway["weight"]}
         facts |= {key: pathway[key] for key in ("kind", "area", "drives", "sign")}
-        weights = turn.flat(data[pathway["weight"]].values[-1]).tolist()
+        weights = orientation.flat(data[pathway["weight"]].values[-1]).tolist()
         for place, weight in enumerate(weights):
-            i, j = turn.ends(place)
+            i, j = orientation.ends(place)
             key = {"key": pathway["name"]} if parallel else {}
             cells.add_edge(
                 f"{source} {i}",

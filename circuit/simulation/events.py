@@ -22,9 +22,9 @@ from biorrr.models import (
     Freeze,
     Parts,
     Silence,
-    SilencedInterneurons,
+    Silenceable,
     SwapData,
-    departed,
+    apply_departures,
 )
 
 
@@ -33,7 +33,7 @@ def advance(engine: Engine, job: Job, events: Sequence[Event], recorder: Recorde
     cuts = sorted({event.at for event in events if job.start < event.at < job.stop})
     state = job.state
     for start, stop in pairwise([job.start, *cuts, job.stop]):
-        stretch = lesioned(replace(job, start=start, stop=stop, state=state), events, start)
+        stretch = after_events(replace(job, start=start, stop=stop, state=state), events, start)
         outcome = engine.advance(stretch, recorder)
         state = outcome.state
         if outcome.ended != "done":
@@ -43,7 +43,7 @@ def advance(engine: Engine, job: Job, events: Sequence[Event], recorder: Recorde
     return outcome
 
 
-def lesioned(job: Job, events: Sequence[Event], sample: int) -> Job:
+def after_events(job: Job, events: Sequence[Event], sample: int) -> Job:
     """Return ``job`` as it is after all ``events`` up to ``sample``."""
     state, feeds, presentation = dict(job.state), dict(job.feeds), job.presentation
     for event in events:
@@ -67,6 +67,22 @@ def lesioned(job: Job, events: Sequence[Event], sample: int) -> Job:
     return replace(job, state=state, feeds=feeds, presentation=presentation)
 
 
+def rows_presented(job: Job, samples: np.ndarray) -> np.ndarray:
+    """Return the row of the data, of those of its time, that each of ``samples`` was, ascending;
+    counted from the first that the circuit saw.
+    """
+    swaps = [event for event in job.events if isinstance(event, SwapData)]
+    presentation, rows = job.presentation, [np.empty(0, np.int64)]
+    parts = np.split(samples, np.searchsorted(samples, [swap.at for swap in swaps]))
+    for swap, part in zip([None, *swaps], parts, strict=True):
+        if swap is not None:
+            presentation = replace(presentation, n_samples=len(swap.X))
+        for stretch in np.split(part, np.flatnonzero(np.diff(part) > 1) + 1):
+            if len(stretch):
+                rows.append(presentation.rows(int(stretch[0]), int(stretch[-1]) + 1))
+    return np.concatenate(rows)
+
+
 def as_events(events) -> tuple[Event, ...]:
     """Return ``events``, one or several, in the order of time."""
     given = (
@@ -80,16 +96,16 @@ def as_events(events) -> tuple[Event, ...]:
     return tuple(sorted(given, key=lambda event: event.at))
 
 
-def silenceable(parts: Parts, populations: Iterable[str]) -> Parts:
+def let_fall_silent(parts: Parts, populations: Iterable[str]) -> Parts:
     """Return ``parts`` in which cells of ``populations`` may fall silent."""
-    have = [population.name for population in parts.populations if population.has("n")]
+    have = [population.name for population in parts.populations if population.shape]
     for name in populations:
         if name not in have:
             raise InputError(
-                f"Silence.population: must be interneurons of this circuit (got {name!r}); it has "
+                f"Silence.population: must be cells of this circuit (got {name!r}); it has "
                 f"{', '.join(have) or 'none'}"
             )
-    return departed(parts, map(SilencedInterneurons, populations))
+    return apply_departures(parts, map(Silenceable, populations))
 
 
 def check_events(
@@ -108,8 +124,8 @@ def check_events(
             count = int(blueprint.parts[event.population].size)
             if any(not 0 <= cell < count for cell in event.cells or ()):
                 raise InputError(
-                    f"Silence.cells: must lie in [0, {count - 1}], the interneurons (got"
-                    f" {event.cells})"
+                    f"Silence.cells: must lie in [0, {count - 1}], the cells of"
+                    f" {event.population} (got {event.cells})"
                 )
         if isinstance(event, Freeze) and event.weight not in weights:
             have = ", ".join(weights)

@@ -37,10 +37,10 @@ def Clock(
         broadcast("duration", "ticks for which a sample is held", "parameter", duration or 1.0),
         broadcast(
             "lapse",
-            "time that a tick takes for what outlasts samples: in s, or in samples where all is"
+            "time that a tick takes for what outlasts samples: in ms, or in samples where all is"
             " instant",
             "parameter",
-            tick / 1000 if math.isfinite(tick) else 1.0,
+            tick if math.isfinite(tick) else 1.0,
         ),
         parameter(
             "tick", "length of a tick, infinite where all is instant", tick, "ms", per="circuit"

@@ -20,6 +20,7 @@ PLASTICITY = {
     "r": "pyramidal-to-interneuron",
 }
 REGRESSION = (
+    broadcast("rho", "variance that every output is brought to", "parameter", 1.0),
     broadcast("s", "0 is RRMSE, 1 is CCA", "parameter"),
     broadcast("ridge_y", "added to Cyy", "parameter"),
     broadcast(

@@ -61,7 +61,6 @@ RIGHT = {
         "sums": (),
         "weight": "W",
         "weighted": True,
-        "sign": 1,
         "target_by_source": False,
         "spread": 0.1,
         "meaning": "",

@@ -266,6 +266,7 @@ def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "points",
         "sweep.csv",
+        "sweep.md",
         "sweep.png",
         "sweep.toml",
     ]
@@ -583,7 +584,7 @@ def test_scheduler_killed_midway_loses_nothing_finished(
     assert 5 <= finished < 180
     assert process.returncode == 1
     assert (
-        "sweep: the scheduler is gone; finished points are kept; the same command goes on with the"
+        "biorrr: the scheduler is gone; what is finished is kept; the same command goes on with the"
         " rest" in err
     )
     assert "Traceback" not in err

@@ -68,7 +68,7 @@ def test_pairings_follow_the_traces(few_lags):
 def slow_traces(**arguments):
     """A circuit of the user's whose traces are slower than the settings say."""
     departures = [
-        Eligibility(2.0, 0.69) if isinstance(d, Eligibility) else d
+        Eligibility(2000, 690) if isinstance(d, Eligibility) else d
         for d in arguments.pop("departures")
     ]
     return Microcircuit(departures=departures, **arguments)
