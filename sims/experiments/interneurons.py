@@ -382,6 +382,12 @@ def summarise(
     share = turns["share"].sel(l=k - 1).mean("seed")
     yield bounded("least_share", share.min())
     yield bounded("largest_share", share.max())
+    for silent, name in {0: "intact", k: "k_left", k + 2: "fewer_left"}.items():
+        for time, when in enumerate(("at_once", "later")):
+            for measured in ("plateaus", "variance", "excess"):
+                one = silence[measured].sel(silent=silent).isel(time=time)
+                spread = one.std("seed").item()
+                yield Quantity(f"{measured}_{name}_{when}", one.mean("seed").item(), spread=spread)
     variance = silence["variance"].isel(time=1).median("seed")
     yield bounded("spared_variance", variance.sel(silent=k))
     yield bounded("lost_variance", variance.sel(silent=k + 1))
