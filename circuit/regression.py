@@ -138,7 +138,7 @@ class Regression:
             parts = apply_departures(parts, [ApicalFeedback(self.areas, rates)])
         else:
             (area,) = self.areas
-            parts = microcircuit_parts(area.k, area.interneurons, rates and rates[0])
+            parts = microcircuit_parts(area.k, area.interneurons, rates[0] if rates else None)
             departures = departures if rates else (AdaptiveRates(), *departures)
         parts = apply_departures(_with_own(parts, populations, pathways), departures)
         return parts.having(with_values(parts["neuromodulator"], **self._broadcast(parts)))
