@@ -7,8 +7,8 @@ from .algorithms.offline import OfflineBioRRR as OfflineBioRRR
 from .algorithms.online import OnlineBioRRR as OnlineBioRRR
 from .algorithms.saa import SAA as SAA
 from .areas.deep_linear import backprop_linear as backprop_linear
+from .areas.hierarchy import ExactHierarchy as ExactHierarchy
 from .areas.hierarchy import HierarchyOptimum as HierarchyOptimum
-from .areas.hierarchy import HierarchyYardstick as HierarchyYardstick
 from .areas.hierarchy import plateau_theory as plateau_theory
 from .areas.instructions import joint_instruction as joint_instruction
 from .eligibility import eligibility_trace as eligibility_trace
@@ -33,6 +33,7 @@ from .plateau import PlateauAudit as PlateauAudit
 from .plateau import audit_plateau as audit_plateau
 from .regression.baselines import baselines as baselines
 from .regression.exact import ReducedRankRegression as ReducedRankRegression
+from .regression.exact_solution import ExactSolution as ExactSolution
 from .regression.metrics import excess as excess
 from .regression.metrics import objective as objective
 from .regression.metrics import principal_angles as principal_angles
@@ -41,7 +42,6 @@ from .regression.metrics import whitening_error as whitening_error
 from .regression.rank import RankCV as RankCV
 from .regression.ridge import RidgeChoice as RidgeChoice
 from .regression.ridge import choose_ridge as choose_ridge
-from .regression.yardstick import Yardstick as Yardstick
 from .theory import SymmetryDecay as SymmetryDecay
 from .theory import symmetry_decay as symmetry_decay
 from .traces import stages_of_learning as stages_of_learning

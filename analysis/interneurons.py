@@ -24,7 +24,7 @@ from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import check_pair
-from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.models.rates import Rates
 
 # |p| over the largest, along which the optimum is a continuum: rotations of outputs and of
@@ -96,7 +96,7 @@ def drift(
 
 def optimum(X: ArrayLike, Y: ArrayLike, k: int, direct: bool = False) -> list[NDArray]:
     """Return the weights Vx, Vy and M, or Vx, Vy, Q and R = Q', at the optimum."""
-    exact = Yardstick(X, Y)
+    exact = ExactSolution(X, Y)
     values = exact.eigenvalues[:k]
     inhibition = [np.diag(values)] if direct else [np.diag(np.sqrt(values))] * 2
     return [exact.Vx(k), exact.Vy(k), *inhibition]
@@ -140,7 +140,7 @@ def expected_excess(
     rates. Later rounds take them at weights drawn with the S of the round before.
     """
     X, Y = check_pair(X, Y)
-    best, exact, rng = optimum(X, Y, k, direct), Yardstick(X, Y), np.random.default_rng(0)
+    best, exact, rng = optimum(X, Y, k, direct), ExactSolution(X, Y), np.random.default_rng(0)
     values, modes = np.linalg.eig(jacobian(X, Y, k, rates, direct))
     active = np.abs(values) > NEUTRAL * np.abs(values).max()
     left, values, modes = np.linalg.pinv(modes)[active], values[active], modes[:, active]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import as_floats, check_pair
-from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.errors import InputError
 
 
@@ -57,7 +57,7 @@ def fixed_feedback_law(
             f"B: must have a row for each of the {Y.shape[1]} columns of Y (got shape {B.shape})"
         )
     filters = full_regression(X, Y @ B, ridge)
-    return FixedFeedbackLaw(filters, float(Yardstick(X, Y, 0.0, ridge).excess(filters)))
+    return FixedFeedbackLaw(filters, float(ExactSolution(X, Y, 0.0, ridge).excess(filters)))
 
 
 def full_regression(X: NDArray, Y: NDArray, ridge: float = 0.0) -> NDArray:

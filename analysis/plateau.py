@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import as_floats, check_pair
-from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.analysis.regression.exact_solution import ExactSolution
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def audit_plateau(
     X, Y = check_pair(X, Y)
     Vx, Vy, Q = (np.asarray(weights, dtype=float) for weights in (Vx, Vy, Q))
     R = Q.swapaxes(-2, -1) if R is None else np.asarray(R, dtype=float)
-    regression = Yardstick(X, Y, ridge=ridge)
+    regression = ExactSolution(X, Y, ridge=ridge)
     full_rank = min(X.shape[1], Y.shape[1])
     y_tilde = X @ regression.Vx(full_rank) @ regression.readout(full_rank).T
     a = Y @ Vy

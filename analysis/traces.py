@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.analysis.regression.exact_solution import ExactSolution
 
 STAGES = ("start", "halfway", "end")
 
@@ -45,7 +45,7 @@ def stages_of_learning(
     *,
     shown: int = 50,
     data: tuple[ArrayLike, ArrayLike] | None = None,
-    exact: Yardstick | None = None,
+    exact: ExactSolution | None = None,
 ) -> dict[str, Stage]:
     """Choose stretches of consecutive samples at the start, halfway and at the end of learning.
 

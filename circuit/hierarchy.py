@@ -20,7 +20,7 @@ class Hierarchy(RegressionCircuit):
     Area i has proximal synapses W{i} from the area below (x for the first), distal synapses A{i}
     from the area above (y for the last), and interneurons with Q{i} and R{i}. Its plateau drives
     its soma too, with the gain of the link above over that of the link below, so all areas settle
-    together (Golkar et al., NeurIPS 2022). :class:`biorrr.analysis.HierarchyYardstick` solves the
+    together (Golkar et al., NeurIPS 2022). :class:`biorrr.analysis.ExactHierarchy` solves the
     same problem exactly.
 
     Parameters

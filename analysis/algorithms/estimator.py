@@ -79,7 +79,7 @@ class FilterLearner(FilterPredictor):
         Best prediction of y from the filters' output z, ``readout_ @ z``; Cyx Vx where the filters
         are white.
     path_ : Path
-        Filters along the way; ``path_.Vx`` goes straight into :meth:`Yardstick.excess`.
+        Filters along the way; ``path_.Vx`` goes straight into :meth:`ExactSolution.excess`.
     x_mean_, y_mean_ : (m,), (n,)
         Means of the training data, removed before anything else.
     """

@@ -72,7 +72,7 @@ class HierarchyOptimum:
         return [int((ratios > 1 + _THRESHOLD).sum()) for ratios in self.eigenvalues]
 
 
-class HierarchyYardstick:
+class ExactHierarchy:
     """Exact solution and scores of areas on paired data, which are decomposed once.
 
     Parameters
@@ -94,10 +94,10 @@ class HierarchyYardstick:
     --------
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.standard_normal((500, 6)), rng.standard_normal((500, 4))
-    >>> yardstick = HierarchyYardstick(X, X[:, :2] @ rng.standard_normal((2, 4)) + noise, gains=(1,
+    >>> solution = ExactHierarchy(X, X[:, :2] @ rng.standard_normal((2, 4)) + noise, gains=(1,
     ... 1, 1))
-    >>> best = yardstick.solve((3, 2))
-    >>> bool(abs(yardstick.excess(best.filters)) < 1e-9), best.above_threshold
+    >>> best = solution.solve((3, 2))
+    >>> bool(abs(solution.excess(best.filters)) < 1e-9), best.above_threshold
     (True, [2, 2])
     """
 

@@ -19,8 +19,8 @@ def joint_instruction(
     all features).
 
     Each area counts as Y_j Sigma_j^1/2, with Sigma_j^-1 = s_j (C_jj + ridge_j I) + (1 - s_j) I of
-    its own, so that ``Yardstick(X, joint_instruction(...))`` and ``ReducedRankRegression`` solve
-    for the filters that docs/examples/two_instructive_areas.py learns.
+    its own, so that ``ExactSolution(X, joint_instruction(...))`` and ``ReducedRankRegression``
+    solve for the filters that docs/examples/two_instructive_areas.py learns.
 
     Parameters
     ----------

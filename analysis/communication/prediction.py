@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.communication.moments import FoldMoments
+from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.analysis.regression.rank import smallest_good_rank
-from biorrr.analysis.regression.yardstick import Yardstick
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def predict_held_out(
     return Prediction(np.array(errors), np.array(deviations))
 
 
-def solution(covariance: NDArray, m: int, s: float, ridge: float) -> Yardstick:
+def solution(covariance: NDArray, m: int, s: float, ridge: float) -> ExactSolution:
     """Return the exact solution for the covariance (m + n, m + n) of inputs and targets together.
 
     It is found from m + n made-up samples that have this covariance: its Cholesky factor, which is
@@ -90,7 +90,7 @@ def solution(covariance: NDArray, m: int, s: float, ridge: float) -> Yardstick:
         rounding = len(eigenvalues) * np.finfo(float).eps * eigenvalues[-1]
         root = (axes * np.sqrt(np.where(eigenvalues > rounding, eigenvalues, 0.0))).T
     root = root * np.sqrt(len(root))
-    return Yardstick(root[:, :m], root[:, m:], s, ridge)
+    return ExactSolution(root[:, :m], root[:, m:], s, ridge)
 
 
 def squared_errors(Vx: NDArray, readout: NDArray, products: NDArray, m: int) -> NDArray:

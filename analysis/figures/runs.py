@@ -21,7 +21,7 @@ from biorrr.analysis.figures.panels.plateau import TRACES, plot_plateau
 from biorrr.analysis.figures.panels.raster import plot_raster
 from biorrr.analysis.figures.panels.symmetry import plot_symmetry
 from biorrr.analysis.figures.style import Axes, Dataset
-from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.analysis.theory import symmetry_decay
 from biorrr.analysis.traces import STAGES, Stage, stages_of_learning
 from biorrr.errors import InputError
@@ -35,7 +35,7 @@ MOST_TRACED, MOST_FILTERS, MOST_RECORDED = 4, 6, 3  # neurons that fit a page
 
 
 def learning_of(
-    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any
+    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: ExactSolution | None, ax: Any
 ) -> Axes:
     """Draw the objective at each snapshot against its optimum."""
     exact = exact or exact_solution(data, X, Y)
@@ -53,7 +53,7 @@ def plateau_of(
     data: Dataset,
     X: ArrayLike | None,
     Y: ArrayLike | None,
-    exact: Yardstick | None,
+    exact: ExactSolution | None,
     shown: int | None,
     neurons: Sequence[int] | None,
     ax: Any,
@@ -110,7 +110,7 @@ def symmetry_of(
     data: Dataset,
     X: ArrayLike | None,
     Y: ArrayLike | None,
-    exact: Yardstick | None,
+    exact: ExactSolution | None,
     ax: Any,
     eta_q: Callable[[NDArray], NDArray] | None = None,
 ) -> NDArray:
@@ -154,7 +154,7 @@ def filters_of(
     X: ArrayLike | None,
     Y: ArrayLike | None,
     pixels: tuple[int, ...] | None,
-    exact: Yardstick | None,
+    exact: ExactSolution | None,
     neurons: Sequence[int] | None,
     ax: Any,
 ) -> NDArray:
@@ -174,7 +174,7 @@ def filters_of(
 
 
 def eigenvalues_of(
-    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: Yardstick | None, ax: Any
+    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: ExactSolution | None, ax: Any
 ) -> Axes:
     """Draw the eigenvalues of the final QQ' beside those of M."""
     exact = exact or exact_solution(data, X, Y)
@@ -222,14 +222,14 @@ def _held(data: Dataset) -> bool:
 # -- what they are made of -------------------------------------------------------------------------
 
 
-def exact_solution(data: Dataset, X: ArrayLike | None, Y: ArrayLike | None) -> Yardstick:
+def exact_solution(data: Dataset, X: ArrayLike | None, Y: ArrayLike | None) -> ExactSolution:
     """Return the exact solution of the problem that the run has learned."""
     if X is None or Y is None:
         raise InputError(
             "X, Y: must be the data that were learned, which the exact solution needs (got none)"
         )
     ridge = data.attrs["ridge_x"], data.attrs["ridge_y"]
-    return Yardstick(
+    return ExactSolution(
         np.asarray(X) - data["mean_x"].values,
         np.asarray(Y) - data["mean_y"].values,
         data.attrs["s"],
@@ -241,7 +241,7 @@ def stages(
     data: Dataset,
     X: ArrayLike | None = None,
     Y: ArrayLike | None = None,
-    exact: Yardstick | None = None,
+    exact: ExactSolution | None = None,
     shown: int | None = None,
 ) -> dict[str, Stage]:
     """Return the stages that :func:`plateau_of` draws, by title."""

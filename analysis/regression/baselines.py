@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.analysis.regression.exact_solution import ExactSolution
 
 
 class Baselines(NamedTuple):
@@ -25,7 +25,7 @@ class Baselines(NamedTuple):
     exchange: float
 
 
-def baselines(exact: Yardstick, k: int) -> Baselines:
+def baselines(exact: ExactSolution, k: int) -> Baselines:
     """Return the excess that ``k`` filters have without having learned to tell the best ones.
 
     An excess says little where its baselines are small: if the eigenvalues of M hardly differ,
@@ -35,8 +35,8 @@ def baselines(exact: Yardstick, k: int) -> Baselines:
 
     Examples
     --------
-    >>> exact = Yardstick(X=[[2.0, 0], [-2, 0], [0, 1], [0, -1]], Y=[[2.0, 0], [-2, 0], [0, 1], [0,
-    ... -1]])
+    >>> X = [[2.0, 0], [-2, 0], [0, 1], [0, -1]]
+    >>> exact = ExactSolution(X, Y=X)
     >>> [f"{excess:.3f}" for excess in baselines(exact, k=1)]
     ['0.375', '0.000', '0.750']
     """

@@ -9,9 +9,9 @@ from typing import Self
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import Ridge
+from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.analysis.regression.predictor import FilterPredictor
 from biorrr.analysis.regression.ridge import fitted_ridge
-from biorrr.analysis.regression.yardstick import Yardstick
 
 
 class ReducedRankRegression(FilterPredictor):
@@ -71,7 +71,7 @@ class ReducedRankRegression(FilterPredictor):
         self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
         X, Y = X - self.x_mean_, Y - self.y_mean_
         self.ridge_ = fitted_ridge(self.ridge, X, Y, k, self.s)
-        yardstick = Yardstick(X, Y, self.s, self.ridge_)
-        self.Vx_, self.Vy_, self.readout_ = yardstick.Vx(k), yardstick.Vy(k), yardstick.readout(k)
-        self.eigenvalues_, self.objective_ = yardstick.eigenvalues, yardstick.optimum(k)
+        solution = ExactSolution(X, Y, self.s, self.ridge_)
+        self.Vx_, self.Vy_, self.readout_ = solution.Vx(k), solution.Vy(k), solution.readout(k)
+        self.eigenvalues_, self.objective_ = solution.eigenvalues, solution.optimum(k)
         return self

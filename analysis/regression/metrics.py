@@ -2,7 +2,7 @@
 centred.
 
 To score many snapshots of the same problem, build one
-:class:`~biorrr.analysis.regression.yardstick.Yardstick`.
+:class:`~biorrr.analysis.regression.exact_solution.ExactSolution`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from biorrr.analysis.checks import as_floats, ridge_pair
-from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.errors import InputError
 
 Ridge = float | tuple[float, float]
@@ -25,18 +25,18 @@ def objective(
     n); low is good.
 
     Whitening is enforced and Vy stands at its optimum (supplement E); see
-    :meth:`Yardstick.objective`.
+    :meth:`ExactSolution.objective`.
     """
-    return Yardstick(X, Y, s, ridge).objective(Vx)
+    return ExactSolution(X, Y, s, ridge).objective(Vx)
 
 
 def excess(
     Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0
 ) -> float | NDArray:
     """Return (objective - optimum) / |optimum| of the filters ``Vx`` (..., m, k); see
-    :meth:`Yardstick.excess`.
+    :meth:`ExactSolution.excess`.
     """
-    return Yardstick(X, Y, s, ridge).excess(Vx)
+    return ExactSolution(X, Y, s, ridge).excess(Vx)
 
 
 def whitening_error(Vx: ArrayLike, X: ArrayLike, ridge: Ridge = 0.0) -> float | NDArray:

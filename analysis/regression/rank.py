@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from biorrr.analysis.checks import check_k
 from biorrr.analysis.regression.exact import ReducedRankRegression
-from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.errors import InputError
 
 
@@ -118,9 +118,9 @@ class RankCV(ReducedRankRegression):
         """
         x_train, x_test = residuals(X, strata, train, test)
         y_train, deviations = residuals(Y, strata, train, test)
-        yardstick = Yardstick(x_train, y_train, self.s, self.ridge)  # type: ignore[arg-type]  # "cv" is not for RankCV
+        solution = ExactSolution(x_train, y_train, self.s, self.ridge)  # type: ignore[arg-type]  # "cv" is not for RankCV
         k_max = self.ks_[-1]
-        Z, readout = x_test @ yardstick.Vx(k_max), yardstick.readout(k_max)
+        Z, readout = x_test @ solution.Vx(k_max), solution.readout(k_max)
         errors = [np.square(deviations - Z[:, :k] @ readout[:, :k].T).sum() for k in self.ks_]
         return np.array(errors), float(np.square(deviations).sum())
 

@@ -49,8 +49,7 @@ class RunFigures:
             The data that were learned, (n_samples, m) and (n_samples, n): the exact solution needs
             them.
         exact
-            In their place, their exact solution (:class:`biorrr.analysis.Yardstick`) where it is
-            known already.
+            In their place, their :class:`biorrr.analysis.ExactSolution` where it is known already.
         ax
             Axes to draw into; new ones unless given.
         """

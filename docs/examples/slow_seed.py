@@ -11,14 +11,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from biorrr import Microcircuit
-from biorrr.analysis import Yardstick
+from biorrr.analysis import ExactSolution
 from biorrr.sims.data import load
 
 digits = load("digits").centred()
 X, Y = digits.X, digits.Y
 ridge = 0.1 * np.square(X).mean()
 Cxx = X.T @ X / len(X) + ridge * np.eye(X.shape[1])
-exact = Yardstick(X, Y, s=1, ridge=ridge)
+exact = ExactSolution(X, Y, s=1, ridge=ridge)
 
 
 def share_held(Vx, filters):

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from biorrr import Circuit, Rate, Rates, models
-from biorrr.analysis import Yardstick, joint_instruction
+from biorrr.analysis import ExactSolution, joint_instruction
 
 AREAS = {"V2": (0.0, 0.0), "MT": (1.0, 0.1)}  # s and ridge
 RATES = Rates(x=Rate(0.003, 10_000), y=Rate(0.01, 10_000), q=Rate(0.01, 10_000))
@@ -52,7 +52,7 @@ def views():
 if __name__ == "__main__":
     data = views()
     s, ridge = zip(*AREAS.values(), strict=True)
-    exact = Yardstick(data["x"], joint_instruction([data["V2"], data["MT"]], s=s, ridge=ridge))
+    exact = ExactSolution(data["x"], joint_instruction([data["V2"], data["MT"]], s=s, ridge=ridge))
     run = two_instructive_areas(k=1).run(
         data, epochs=60, weights={"Q": np.eye(1), "R": np.eye(1)}, progress=False
     )

@@ -101,7 +101,7 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
     data = lab.load(settings.data)
     check_rank(settings.k, data)
     settings = lab.fill_in(ridge=default_ridge(data), epochs=-(-CONVERGED_SAMPLES // len(data.X)))
-    exact = {s: analysis.Yardstick(*data.stand_in, s, settings.ridge) for s in settings.s}
+    exact = {s: analysis.ExactSolution(*data.stand_in, s, settings.ridge) for s in settings.s}
 
     found = lab.map(learn, {"s": settings.s, "seed": settings.every_seed}, data, exact)
     rules = lab.map(record_rule, {"s": settings.s}, data)
@@ -138,7 +138,7 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
 def learn(
     task: Task,
     data: data_sets.Dataset,
-    exact: Mapping[float, analysis.Yardstick],
+    exact: Mapping[float, analysis.ExactSolution],
     s: float,
     seed: int,
 ) -> xr.Dataset:
@@ -154,7 +154,7 @@ def learn(
 
 
 def compare(
-    weights: Mapping[str, np.ndarray], data: data_sets.Dataset, exact: analysis.Yardstick
+    weights: Mapping[str, np.ndarray], data: data_sets.Dataset, exact: analysis.ExactSolution
 ) -> xr.Dataset:
     """Compare a circuit with weights Vx, Vy, Q, R with the exact solution, on centred data."""
     audit = analysis.audit_plateau(data.X, data.Y, **weights, ridge=exact.ridge)

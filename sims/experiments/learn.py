@@ -113,7 +113,7 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     if settings.ridge == "cv":
         lab.set(ridge=best_ridge(data, settings))
     settings = lab.fill_in(epochs=usual, ridge=default_ridge(data))
-    exact = analysis.Yardstick(*data.stand_in, settings.s, settings.ridge)
+    exact = analysis.ExactSolution(*data.stand_in, settings.s, settings.ridge)
 
     runs = lab.map(learn_from, {"seed": settings.every_seed}, data, keep_unfinished=True)
 
@@ -214,18 +214,19 @@ def predict_held_out(task: Task, data: data_sets.Dataset, seed: int) -> dict[str
     held_out = np.random.default_rng(seed).permutation(len(trials))[trial_of] < len(trials) // 5
     (X, Y), (X_new, Y_new) = ((data.X[rows], data.Y[rows]) for rows in (~held_out, held_out))
     settings = task.settings
-    exact = analysis.ReducedRankRegression(settings.k, s=settings.s, ridge=settings.ridge).fit(X, Y)
-    deviations = np.square(Y_new - Y.mean(axis=0)).sum()
+    x_mean, y_mean = X.mean(axis=0), Y.mean(axis=0)
+    exact = analysis.ExactSolution(X - x_mean, Y - y_mean, settings.s, settings.ridge)
+    filters = {"held_out_r2_exact": (exact.Vx(settings.k), exact.readout(settings.k))}
     try:
         run = learn_samples(task, seed, X, Y, record=(), snapshots=2)
-        circuit = (X_new - X.mean(axis=0)) @ run.Vx @ run.data["readout"].values.T + Y.mean(axis=0)
+        filters["held_out_r2"] = run.Vx, run.data["readout"].values
     except circuits.Diverged:
-        circuit = np.full_like(Y_new, np.nan)
-    predictions = zip(HELD_OUT, (circuit, exact.predict(X_new)), strict=True)
-    return {name: 1 - float(np.square(Y_new - y).sum() / deviations) for name, y in predictions}
+        filters["held_out_r2"] = tuple(np.nan * values for values in filters["held_out_r2_exact"])
+    predicted = {name: (X_new - x_mean) @ Vx @ B.T + y_mean for name, (Vx, B) in filters.items()}
+    return {name: analysis.r2(Y_new, predicted[name], y_mean) for name in HELD_OUT}
 
 
-def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.Yardstick) -> list[Figure]:
+def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.ExactSolution) -> list[Figure]:
     """Return learning curve, plateaus through learning, filters and eigenvalues, as the run draws
     them in a script.
     """

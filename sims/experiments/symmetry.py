@@ -91,7 +91,7 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     )  # each run is short, but there are many
     data = lab.load(settings.data)
     check_rank(settings.k, data)
-    exact = analysis.Yardstick(*data.stand_in, settings.s, settings.ridge)
+    exact = analysis.ExactSolution(*data.stand_in, settings.s, settings.ridge)
 
     over = {"eigenvalues": SIGNS, "eta": settings.etas, "start": settings.every_seed}
     results = lab.map(follow, over, data, exact)
@@ -124,7 +124,7 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
 def follow(
     task: Task,
     data: data_sets.Dataset,
-    exact: analysis.Yardstick,
+    exact: analysis.ExactSolution,
     eigenvalues: str,
     eta: float,
     start: int,
@@ -171,7 +171,7 @@ def follow(
 
 
 def rates(
-    settings: SymmetrySettings, eta: float, data: data_sets.Dataset, exact: analysis.Yardstick
+    settings: SymmetrySettings, eta: float, data: data_sets.Dataset, exact: analysis.ExactSolution
 ) -> models.Rates:
     """Return constant rates: of Q and R as given, of Vx and Vy to suit the scale of
     the data.
@@ -185,7 +185,7 @@ def rates(
 
 
 def unrelated(
-    seed: int, k: int, exact: analysis.Yardstick, negative: bool
+    seed: int, k: int, exact: analysis.ExactSolution, negative: bool
 ) -> dict[str, np.ndarray]:
     """Draw unrelated Q0 and R0, (k, k), of the size that Q has at the optimum.
 

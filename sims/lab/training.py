@@ -134,7 +134,7 @@ def learned(data: data_sets.Dataset, settings: Any, seeds: int = 1) -> list[Quan
     ]
 
 
-def baseline_quantities(exact: analysis.Yardstick, k: int, data: str = "") -> list[Quantity]:
+def baseline_quantities(exact: analysis.ExactSolution, k: int, data: str = "") -> list[Quantity]:
     """Return the excess of k filters that have not learned, for the row below an excess that was
     learned.
 
@@ -157,7 +157,7 @@ def baseline_quantities(exact: analysis.Yardstick, k: int, data: str = "") -> li
     ]
 
 
-def scored(runs: Sequence[circuits.Run], exact: analysis.Yardstick) -> list[Quantity]:
+def scored(runs: Sequence[circuits.Run], exact: analysis.ExactSolution) -> list[Quantity]:
     """Return how near runs came to the exact solution, and what they took; of several, mean, spread
     and largest.
     """
@@ -212,7 +212,7 @@ def _symmetry(runs: Sequence[circuits.Run]) -> list[Quantity]:
     )
 
 
-def scores(run: circuits.Run, exact: analysis.Yardstick) -> dict[str, Any]:
+def scores(run: circuits.Run, exact: analysis.ExactSolution) -> dict[str, Any]:
     """Return the final numbers of a run: its distance from the exact solution, and its cost."""
     k = run.Vx.shape[1]
     return {

@@ -38,7 +38,7 @@ Curves = dict[tuple[str, int], Curve]  # of one heat, by learner and rank
 
 
 def score(
-    laps: list[Mapping[str, np.ndarray]], exact: analysis.Yardstick, fraction: float
+    laps: list[Mapping[str, np.ndarray]], exact: analysis.ExactSolution, fraction: float
 ) -> Curve:
     """Join the laps of a learner at one rank, over seeds."""
     # A learner that converges early stops early: its last filters stand for the rest.

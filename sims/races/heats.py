@@ -50,7 +50,7 @@ class Track:
     """The centred data of a heat and their exact solution."""
 
     data: data_sets.Dataset
-    exact: analysis.Yardstick
+    exact: analysis.ExactSolution
 
 
 def tracks_of(data: data_sets.Dataset, heats: Iterable[Heat], ridge: float) -> dict[Heat, Track]:
@@ -62,6 +62,6 @@ def tracks_of(data: data_sets.Dataset, heats: Iterable[Heat], ridge: float) -> d
         problem = heat.s, heat.swapped
         if problem not in solved:
             view = data.swapped() if heat.swapped else data
-            solved[problem] = Track(view, analysis.Yardstick(view.X, view.Y, heat.s, ridge))
+            solved[problem] = Track(view, analysis.ExactSolution(view.X, view.Y, heat.s, ridge))
         tracks[heat] = solved[problem]
     return tracks

@@ -24,12 +24,12 @@ from biorrr.analysis import (
     SAA,
     CappedMSG,
     CCALin,
+    ExactSolution,
     OfflineBioRRR,
     OnlineBioRRR,
     RankCV,
     ReducedRankRegression,
     TwoLayerANN,
-    Yardstick,
     r2,
 )
 from biorrr.analysis.algorithms.kernel import kernel
@@ -74,7 +74,7 @@ def draw_problem(rng, max_size=20, condition=30.0):
 def check_reaches_optimum(estimator, X, Y, s, bound):
     if "s" in estimator.get_params():
         estimator.set_params(s=s)
-    excess = Yardstick(X, Y, estimator.s, estimator.ridge).excess(estimator.fit(X, Y).Vx_)
+    excess = ExactSolution(X, Y, estimator.s, estimator.ridge).excess(estimator.fit(X, Y).Vx_)
     assert -1e-9 <= excess < bound, estimator
 
 
@@ -121,7 +121,7 @@ def test_no_algorithm_beats_the_optimum_on_its_way(algorithm, seed, s, ridge):
     if "s" in estimator.get_params():
         estimator.set_params(s=s)
     estimator.fit(X, Y)
-    excess = Yardstick(X, Y, estimator.s, ridge).excess(estimator.path_.Vx)
+    excess = ExactSolution(X, Y, estimator.s, ridge).excess(estimator.path_.Vx)
     assert (excess >= -1e-9).all()
     assert (excess <= 1 + 1e-9).all()
 

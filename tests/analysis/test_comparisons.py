@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from biorrr.analysis import IQMD, MSGCCA, SAA, CappedMSG, CCALin, TwoLayerANN, Yardstick
+from biorrr.analysis import IQMD, MSGCCA, SAA, CappedMSG, CCALin, ExactSolution, TwoLayerANN
 from biorrr.analysis.regression.covariance import covariances, symmetric_power
 from biorrr.models.rates import Rate, Rates
 
@@ -72,8 +72,8 @@ class TestTwoLayerANN:
 class TestIQMD:
     def test_no_iteration_raises_the_error_and_convergence_is_exponential(self, data):
         X, Y = data
-        C, yardstick = covariances(X, Y, 0.1), Yardstick(X, Y, 0, 0.1)
-        ratios = yardstick.eigenvalues[1:] / yardstick.eigenvalues[:-1]
+        C, solution = covariances(X, Y, 0.1), ExactSolution(X, Y, 0, 0.1)
+        ratios = solution.eigenvalues[1:] / solution.eigenvalues[:-1]
         k = int(ratios.argmax()) + 1  # where convergence is slowest
         iqmd = IQMD(
             k, ridge=0.1, online=False, steps=40, tol=0, snapshots=range(1, 41), random_state=0
@@ -83,7 +83,7 @@ class TestIQMD:
         assert (np.diff(best) < 1e-12).all()
         # A power iteration on M: angles shrink by the ratio of eigenvalues, the excess by its
         # square.
-        excess = yardstick.excess(path.Vx)
+        excess = solution.excess(path.Vx)
         ratio = ratios.max() ** 2
         steps = (excess > 1e-11) & (path.t > 5)
         assert steps.sum() >= 5
@@ -116,17 +116,17 @@ class TestCanonicalDirections:
         np.testing.assert_allclose(cca.Wy_.T @ C.yy @ cca.Wy_, np.eye(3), atol=1e-10)
         correlations = linalg.svdvals(cca.Vx_.T @ C.xy @ cca.Wy_)
         np.testing.assert_allclose(
-            correlations**2, Yardstick(X, Y, 1, ridge).eigenvalues[:3], rtol=1e-4
+            correlations**2, ExactSolution(X, Y, 1, ridge).eigenvalues[:3], rtol=1e-4
         )
 
     def test_ccalin_finds_all_components_there_are(self, data):
         X, Y = data
         cca = CCALin(6, random_state=0).fit(X, Y)
-        assert Yardstick(X, Y, 1).excess(cca.Vx_) < 1e-6
+        assert ExactSolution(X, Y, 1).excess(cca.Vx_) < 1e-6
 
     def test_saa_leaves_its_shift_just_above_the_first_correlation(self, data):
         X, Y = data
-        rho = np.sqrt(Yardstick(X, Y, 1).eigenvalues[0])
+        rho = np.sqrt(ExactSolution(X, Y, 1).eigenvalues[0])
         for gap in (0.1, 0.02):
             assert (
                 rho

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from biorrr.analysis import ReducedRankRegression, Yardstick
+from biorrr.analysis import ExactSolution, ReducedRankRegression
 from biorrr.analysis.regression.covariance import covariances, sigma_inverse, symmetric_power
 
 S_VALUES = st.floats(0, 1, allow_subnormal=False)
@@ -52,7 +52,9 @@ def test_filters_are_white_and_ordered_and_reach_the_optimum(problem):
         sigma_inverse(C.yy, s) @ rrr.Vy_, C.xy.T @ rrr.Vx_, atol=1e-9 * np.abs(C.xy).max()
     )
     np.testing.assert_allclose(rrr.readout_, C.xy.T @ rrr.Vx_, atol=1e-9 * np.abs(C.xy).max())
-    assert rrr.objective_ == pytest.approx(Yardstick(X, Y, s, ridge).objective(rrr.Vx_), rel=1e-9)
+    assert rrr.objective_ == pytest.approx(
+        ExactSolution(X, Y, s, ridge).objective(rrr.Vx_), rel=1e-9
+    )
     assert rrr.objective_ == pytest.approx(-rrr.eigenvalues_[:k].sum())
 
 
@@ -60,10 +62,10 @@ def test_filters_are_white_and_ordered_and_reach_the_optimum(problem):
 @settings(max_examples=60, deadline=None)
 def test_no_filters_beat_the_optimum(problem, seed, log_step):
     X, Y, k, s, ridge = problem
-    yardstick = Yardstick(X, Y, s, ridge)
-    best = yardstick.Vx(k)
+    solution = ExactSolution(X, Y, s, ridge)
+    best = solution.Vx(k)
     others = best + 10**log_step * np.random.default_rng(seed).standard_normal((20, *best.shape))
-    assert (yardstick.excess(others) >= -1e-9).all()
+    assert (solution.excess(others) >= -1e-9).all()
 
 
 @given(problems(), st.integers(0, 2**32 - 1))
@@ -254,11 +256,11 @@ def test_errors_name_the_limit_the_value_and_the_remedy(settings_, message, rng)
 def test_factored_covariances_and_factored_data_agree(monkeypatch, rng, s, n_samples, m, n):
     X, Y = rng.standard_normal((n_samples, m)), rng.standard_normal((n_samples, n))
     k, filters = 4, rng.standard_normal((6, m, 4))
-    fast = Yardstick(X, Y, s, ridge=0.1)
+    fast = ExactSolution(X, Y, s, ridge=0.1)
     monkeypatch.setattr(
-        "biorrr.analysis.regression.yardstick._factored_covariances", lambda *_: None
+        "biorrr.analysis.regression.exact_solution._factored_covariances", lambda *_: None
     )
-    sound = Yardstick(X, Y, s, ridge=0.1)
+    sound = ExactSolution(X, Y, s, ridge=0.1)
     np.testing.assert_allclose(fast.eigenvalues, sound.eigenvalues, atol=1e-12)
     np.testing.assert_allclose(fast.objective(filters), sound.objective(filters), rtol=1e-10)
     np.testing.assert_allclose(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from biorrr.analysis import HierarchyYardstick, ReducedRankRegression, plateau_theory
+from biorrr.analysis import ExactHierarchy, ReducedRankRegression, plateau_theory
 from biorrr.models import AreaWeights, settled_filters
 
 
@@ -28,8 +28,8 @@ def test_one_area_is_an_eigenproblem(c, rho, ridge, data):
     taught = np.vstack([Y, np.zeros((6, 4))])
     U = linalg.orth(tall)
     eigenvalues, vectors = linalg.eigh(taught @ taught.T / T + rho / c * U @ U.T)
-    yardstick = HierarchyYardstick(X, Y, (1, c), rho, ridge=ridge)
-    best = yardstick.solve((k,))
+    solution = ExactHierarchy(X, Y, (1, c), rho, ridge=ridge)
+    best = solution.solve((k,))
     assert best.objective == pytest.approx((c / rho * eigenvalues[-k:] - 1).sum())
     Z = np.hstack([tall, taught]) @ best.filters[0]
     np.testing.assert_allclose(Z.T @ Z / T, rho * np.eye(k), atol=1e-10)
@@ -37,10 +37,10 @@ def test_one_area_is_an_eigenproblem(c, rho, ridge, data):
 
 
 def test_without_feedback_it_is_reduced_rank_regression(data):
-    weak = HierarchyYardstick(*data, gains=(1, 1e-7)).solve((2,))
+    weak = ExactHierarchy(*data, gains=(1, 1e-7)).solve((2,))
     plain = ReducedRankRegression(2).fit(*data)
     assert linalg.subspace_angles(weak.filters[0][:6], plain.Vx_).max() < 1e-5
-    strong = HierarchyYardstick(*data, gains=(1, 2))
+    strong = ExactHierarchy(*data, gains=(1, 2))
     # Where feedback is strong the feed-forward solution is not the optimum, and the score says so.
     forward = np.vstack([plain.Vx_, np.zeros((4, 2))])
     assert strong.excess([forward]) > 0.03
@@ -49,26 +49,26 @@ def test_without_feedback_it_is_reduced_rank_regression(data):
 @pytest.mark.parametrize("areas", [(3, 2), (2, 2), (2, 3), (4, 3, 2)])
 def test_every_start_leads_to_the_same_value_and_nothing_near_is_better(areas, data):
     gains = (*(1.0, 0.8, 1.3, 0.5)[: len(areas)], 0.6)
-    yardstick = HierarchyYardstick(*data, gains=gains)
-    best = yardstick.solve(areas, starts=8)
+    solution = ExactHierarchy(*data, gains=gains)
+    best = solution.solve(areas, starts=8)
     assert np.ptp(best.starts) < 1e-9 * best.objective
-    assert yardstick.excess(best.filters, best) == pytest.approx(0, abs=1e-9)
+    assert solution.excess(best.filters, best) == pytest.approx(0, abs=1e-9)
     rng = np.random.default_rng(1)
     for size in (1e-3, 0.03, 1.0):
         other = [
             f + size * np.abs(f).max() * rng.standard_normal(f.shape) * (np.abs(f).sum(0) > 0)
             for f in best.filters
         ]
-        assert yardstick.excess(other, best) > 0
+        assert solution.excess(other, best) > 0
 
 
 def test_a_direction_below_the_threshold_is_silent(data):
     """With more cells than the area below offers, a weak y cannot pay for the rest."""
-    yardstick = HierarchyYardstick(*data, gains=(1, 1, 0.05))
-    best = yardstick.solve((2, 3))
+    solution = ExactHierarchy(*data, gains=(1, 1, 0.05))
+    best = solution.solve((2, 3))
     assert best.above_threshold == [2, 2]
     assert np.linalg.matrix_rank(best.filters[1]) == 2
-    strong = HierarchyYardstick(*data, gains=(1, 1, 5)).solve((2, 3))
+    strong = ExactHierarchy(*data, gains=(1, 1, 5)).solve((2, 3))
     assert strong.above_threshold == [2, 3]
 
 
@@ -79,9 +79,9 @@ def test_weights_at_the_optimum_settle_to_it_and_stay(areas, data):
     """
     X, Y = data
     gains = (1.0, 0.8, 1.3)[: len(areas) + 1]
-    yardstick = HierarchyYardstick(X, Y, gains, rho=0.9)
-    best = yardstick.solve(areas)
-    weights = yardstick.weights(best.filters)
+    solution = ExactHierarchy(X, Y, gains, rho=0.9)
+    best = solution.solve(areas)
+    weights = solution.weights(best.filters)
     settled = settled_filters([AreaWeights(**one, R=one["Q"].T) for one in weights], gains)
     chain = [X, *(np.hstack([X, Y]) @ filters for filters in settled), Y]
     for i, w in enumerate(weights):
@@ -102,11 +102,11 @@ def test_weights_at_the_optimum_settle_to_it_and_stay(areas, data):
 
 
 def test_untrained_outputs_score_as_untrained(data):
-    yardstick = HierarchyYardstick(*data, gains=(1, 1, 1))
+    solution = ExactHierarchy(*data, gains=(1, 1, 1))
     drawn = np.random.default_rng(2).standard_normal((6, 2))
     passed = np.vstack([drawn, np.zeros((4, 2))])
     white = passed @ linalg.inv(linalg.sqrtm(drawn.T @ data[0].T @ data[0] @ drawn / len(data[0])))
-    assert yardstick.excess([white, white]) > 0.3
+    assert solution.excess([white, white]) > 0.3
 
 
 @pytest.mark.parametrize(
@@ -125,4 +125,4 @@ def test_untrained_outputs_score_as_untrained(data):
 )
 def test_what_cannot_be(areas, given, said, data):
     with pytest.raises(ValueError, match=said):
-        HierarchyYardstick(*data, **{"gains": (1, 1, 1)} | given).solve(areas)
+        ExactHierarchy(*data, **{"gains": (1, 1, 1)} | given).solve(areas)

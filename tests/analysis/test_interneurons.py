@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biorrr.analysis import interneurons as theory
-from biorrr.analysis.regression.yardstick import Yardstick
+from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.models import Rates
 
 VALUES = np.array([4.0, 2.5, 1.2, 0.6, 0.1])
@@ -105,7 +105,7 @@ def test_noise_of_single_samples_keeps_up_the_expected_excess(direct, q):
     k, rates, rng = 3, Rates(0.003, 0.004, q), np.random.default_rng(3)
     replicas, steps = 300, 3000
     weights = [np.repeat(w[None], replicas, axis=0) for w in theory.optimum(X, Y, k, direct)]
-    exact, measured = Yardstick(X, Y), []
+    exact, measured = ExactSolution(X, Y), []
     for step in range(steps):
         rows = rng.integers(len(X), size=replicas)
         changes = theory.sample_changes(weights, X[rows], Y[rows], rates, direct)

@@ -7,7 +7,7 @@ import pytest
 from scipy import linalg
 
 from biorrr.analysis import (
-    Yardstick,
+    ExactSolution,
     baselines,
     excess,
     objective,
@@ -36,46 +36,46 @@ def test_objective_is_the_quantity_the_paper_plots(data, s, rng):
     white = Vx @ symmetric_power(Vx.T @ C.xx @ Vx, -0.5)
     expected = -np.trace(white.T @ C.xy @ linalg.solve(sigma_inverse(C.yy, s), C.xy.T) @ white)
     assert objective(Vx, X, Y, s, RIDGE) == pytest.approx(expected, rel=1e-12)
-    optimum = Yardstick(X, Y, s, RIDGE).optimum(3)
+    optimum = ExactSolution(X, Y, s, RIDGE).optimum(3)
     assert excess(Vx, X, Y, s, RIDGE) == pytest.approx(
         (expected - optimum) / abs(optimum), rel=1e-12
     )
 
 
 def test_objective_sees_the_span_alone(data, rng):
-    yardstick = Yardstick(*data, 0.5, RIDGE)
+    solution = ExactSolution(*data, 0.5, RIDGE)
     Vx = rng.standard_normal((7, 3))
-    assert yardstick.objective(Vx @ rng.standard_normal((3, 3))) == pytest.approx(
-        yardstick.objective(Vx), rel=1e-10
+    assert solution.objective(Vx @ rng.standard_normal((3, 3))) == pytest.approx(
+        solution.objective(Vx), rel=1e-10
     )
     # A filter repeated adds nothing, and one that is silent neither.
-    assert yardstick.objective(Vx[:, [0, 1, 1]]) == pytest.approx(
-        yardstick.objective(Vx[:, :2]), rel=1e-10
+    assert solution.objective(Vx[:, [0, 1, 1]]) == pytest.approx(
+        solution.objective(Vx[:, :2]), rel=1e-10
     )
-    assert yardstick.objective(Vx * [1, 1, 0]) == pytest.approx(
-        yardstick.objective(Vx[:, :2]), rel=1e-10
+    assert solution.objective(Vx * [1, 1, 0]) == pytest.approx(
+        solution.objective(Vx[:, :2]), rel=1e-10
     )
 
 
 def test_snapshots_score_as_they_do_one_by_one(data, rng):
-    yardstick = Yardstick(*data, 1.0, RIDGE)
+    solution = ExactSolution(*data, 1.0, RIDGE)
     Vx = rng.standard_normal((4, 7, 2))
     for score in (
-        yardstick.objective,
-        yardstick.excess,
-        yardstick.whitening_error,
+        solution.objective,
+        solution.excess,
+        solution.whitening_error,
     ):
         np.testing.assert_allclose(score(Vx), [score(V) for V in Vx], rtol=1e-12)
 
 
 def test_a_diverged_snapshot_scores_nan_and_leaves_the_others_alone(data, rng):
-    yardstick = Yardstick(*data)
+    solution = ExactSolution(*data)
     Vx = rng.standard_normal((3, 7, 2))
-    before = yardstick.excess(Vx)
+    before = solution.excess(Vx)
     Vx[1, 0, 0] = np.inf
-    np.testing.assert_array_equal(yardstick.excess(Vx), [before[0], np.nan, before[2]])
-    assert np.isnan(yardstick.whitening_error(Vx)).tolist() == [False, True, False]
-    assert yardstick.whitening_error(1e100 * Vx[0]) == np.inf
+    np.testing.assert_array_equal(solution.excess(Vx), [before[0], np.nan, before[2]])
+    assert np.isnan(solution.whitening_error(Vx)).tolist() == [False, True, False]
+    assert solution.whitening_error(1e100 * Vx[0]) == np.inf
 
 
 def test_untrained_filters_and_unpredictable_data(data, rng):
@@ -89,8 +89,10 @@ def test_whitening_error(data, rng):
     Vx = rng.standard_normal((7, 3))
     expected = linalg.norm(Vx.T @ covariances(X, Y, RIDGE).xx @ Vx - np.eye(3)) ** 2 / 3
     assert whitening_error(Vx, X, RIDGE) == pytest.approx(expected, rel=1e-12)
-    assert Yardstick(X, Y, ridge=RIDGE).whitening_error(Vx) == pytest.approx(expected, rel=1e-10)
-    assert whitening_error(Yardstick(X, Y, ridge=RIDGE).Vx(3), X, RIDGE) < 1e-20
+    assert ExactSolution(X, Y, ridge=RIDGE).whitening_error(Vx) == pytest.approx(
+        expected, rel=1e-10
+    )
+    assert whitening_error(ExactSolution(X, Y, ridge=RIDGE).Vx(3), X, RIDGE) < 1e-20
 
 
 def test_principal_angles_in_the_two_metrics(rng):
@@ -111,12 +113,12 @@ def test_principal_angles_in_the_two_metrics(rng):
 
 def test_aligning_undoes_a_rotation_and_nothing_else(data, rng):
     X, Y = data
-    yardstick = Yardstick(X, Y, ridge=RIDGE)
-    exact = yardstick.Vx(3)
+    solution = ExactSolution(X, Y, ridge=RIDGE)
+    exact = solution.Vx(3)
     rotation = linalg.qr(rng.standard_normal((3, 3)))[0]
-    np.testing.assert_allclose(yardstick.aligned(exact @ rotation), exact, atol=1e-12)
+    np.testing.assert_allclose(solution.aligned(exact @ rotation), exact, atol=1e-12)
     learned = exact @ rotation + 0.1 * rng.standard_normal(exact.shape)
-    aligned = yardstick.aligned(learned)
+    aligned = solution.aligned(learned)
     assert whitening_error(aligned, X, RIDGE) == pytest.approx(whitening_error(learned, X, RIDGE))
 
     def distance(V):
@@ -181,7 +183,7 @@ def test_masked_values_are_refused(data, rng):
 
 def test_baselines_are_the_excess_of_the_filters_that_they_name(data, rng):
     X, Y = data
-    exact = Yardstick(X, Y, 0.5, RIDGE)
+    exact = ExactSolution(X, Y, 0.5, RIDGE)
     found = baselines(exact, k=2)
     first = exact.Vx(3)
     planes = [first @ rng.standard_normal((3, 2)) for _ in range(4000)]
@@ -193,8 +195,8 @@ def test_baselines_are_the_excess_of_the_filters_that_they_name(data, rng):
 
 def test_baselines_where_there_is_no_further_filter(data):
     X, Y = data
-    assert baselines(Yardstick(X[:, :3], Y), k=3) == (0, 0, 0)  # any three filters span x
-    one_target = baselines(Yardstick(X, Y[:, :1]), k=1)
+    assert baselines(ExactSolution(X[:, :3], Y), k=3) == (0, 0, 0)  # any three filters span x
+    one_target = baselines(ExactSolution(X, Y[:, :1]), k=1)
     assert (one_target.random_plane, one_target.exchange) == (0.5, 1)
 
 
@@ -205,5 +207,5 @@ def test_baselines_of_data(name, expected):
     if name == "v1v2" and not os.environ.get("BIORRR_DATA"):
         pytest.skip("needs v1v2/sample_data.mat of Semedo et al. (2019) in $BIORRR_DATA")
     data = load(name).centred()
-    found = baselines(Yardstick(data.X, data.Y, 0.0, 0.1 * np.square(data.X).mean()), k=2)
+    found = baselines(ExactSolution(data.X, data.Y, 0.0, 0.1 * np.square(data.X).mean()), k=2)
     assert [round(100 * excess, 1) for excess in found] == [*expected]

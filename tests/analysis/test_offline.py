@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from biorrr.analysis import OfflineBioRRR, Yardstick
+from biorrr.analysis import ExactSolution, OfflineBioRRR
 from biorrr.analysis.regression.covariance import covariances, sigma_inverse
 from biorrr.models.rates import Rate, Rates
 
@@ -45,7 +45,9 @@ def test_it_stops_where_supplement_c_says_the_optimum_is(data):
     np.testing.assert_allclose(Cxy.T @ bio.Vx_, sigma_inverse(Cyy, 0.5) @ bio.Vy_, atol=1e-6)
     np.testing.assert_allclose(bio.Vx_.T @ Cxx @ bio.Vx_, np.eye(2), atol=1e-6)
     eigenvalues = np.linalg.eigvalsh(bio.Q_ @ bio.Q_.T)[::-1]
-    np.testing.assert_allclose(eigenvalues, Yardstick(X, Y, 0.5, 0.1).eigenvalues[:2], rtol=1e-6)
+    np.testing.assert_allclose(
+        eigenvalues, ExactSolution(X, Y, 0.5, 0.1).eigenvalues[:2], rtol=1e-6
+    )
     assert OfflineBioRRR(k=2, steps=1500, tol=0, random_state=0).fit(X, Y).path_.t.tolist() == [
         1500
     ]
@@ -62,4 +64,4 @@ def test_the_papers_rates_reach_the_optimum_on_mediamill(s, k):
     data = load("mediamill").centred()
     rates = Rates.paper("mediamill", s, k, "offline")
     bio = OfflineBioRRR(k, s=s, ridge=0.1, rates=rates, random_state=0).fit(data.X, data.Y)
-    assert Yardstick(data.X, data.Y, s, ridge=0.1).excess(bio.Vx_) < 1e-9
+    assert ExactSolution(data.X, data.Y, s, ridge=0.1).excess(bio.Vx_) < 1e-9

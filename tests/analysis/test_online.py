@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biorrr.analysis import OnlineBioRRR, Yardstick
+from biorrr.analysis import ExactSolution, OnlineBioRRR
 from biorrr.analysis.algorithms.estimator import shuffled_passes
 from biorrr.models.rates import Rate, Rates
 
@@ -132,9 +132,9 @@ def test_the_ridge_is_that_of_the_objective(rng):
             OnlineBioRRR(k=2, s=0.7, ridge=ridge, random_state=seed).fit(X, Y).Vx_
             for seed in range(3)
         ]
-        assert Yardstick(X, Y, 0.7, ridge).excess(learned).max() < 0.005
-        assert Yardstick(X, Y, 0.7, ridge).whitening_error(learned).mean() < 0.01
-        assert Yardstick(X, Y, 0.7, 0.0).excess(learned).min() > 0.01  # and of no other
+        assert ExactSolution(X, Y, 0.7, ridge).excess(learned).max() < 0.005
+        assert ExactSolution(X, Y, 0.7, ridge).whitening_error(learned).mean() < 0.01
+        assert ExactSolution(X, Y, 0.7, 0.0).excess(learned).min() > 0.01  # and of no other
 
 
 def test_divergence_is_an_error_that_says_what_to_do(rng):
@@ -181,13 +181,13 @@ def test_the_papers_rates_reach_the_optimum_on_mediamill(s, k, bound, seeds):
     from biorrr.sims.data import load
 
     data = load("mediamill").centred()
-    yardstick = Yardstick(data.X, data.Y, s, ridge=0.1)
+    solution = ExactSolution(data.X, data.Y, s, ridge=0.1)
     rates = Rates.paper("mediamill", s, k)
     runs = [
         OnlineBioRRR(k, s=s, ridge=0.1, rates=rates, random_state=seed).fit(data.X, data.Y)
         for seed in range(seeds)
     ]
-    excess = [yardstick.excess(run.Vx_) for run in runs]
+    excess = [solution.excess(run.Vx_) for run in runs]
     # At these rates a weak component's inhibition sometimes dies out early and takes longer than
     # 1e5 samples to return: of 60 seeds, 2 (s = 0) and 5 (s = 1) stay above the bound at k = 4, and
     # 3 and 2 at k = 2. Hence the median.

@@ -10,7 +10,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from biorrr.analysis import (
-    Yardstick,
+    ExactSolution,
     audit_plateau,
     plot_eigenvalues,
     plot_filters,
@@ -210,7 +210,7 @@ def test_halfway_is_half_of_the_distance_of_the_prediction(rng):
 
 def test_theory_of_a_stage_is_the_error_carried_back_by_its_own_distal_weights(rng):
     X, Y = rng.standard_normal((80, 4)), rng.standard_normal((80, 3))
-    exact = Yardstick(X, Y, ridge=0.1)
+    exact = ExactSolution(X, Y, ridge=0.1)
     samples, V = np.arange(60), np.ones((2, Y.shape[1], 1))
     start, end = stages_of_learning(
         samples,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from biorrr.analysis import Agreement, Yardstick, audit_plateau, symmetry_decay
+from biorrr.analysis import Agreement, ExactSolution, audit_plateau, symmetry_decay
 from biorrr.models import Rate
 
 FAMILY = [(0.0, 0.0), (0.4, 0.0), (1.0, 0.0), (0.0, 0.1), (0.4, (0.2, 0.1)), (1.0, 0.1)]
@@ -22,12 +22,12 @@ def data(rng):
 
 def optimum(X, Y, s, ridge, k=3):
     """Vx, Vy and Q at the optimum, turned by a rotation of the neurons that theory leaves free."""
-    yardstick = Yardstick(X, Y, s, ridge)
+    solution = ExactSolution(X, Y, s, ridge)
     turn, mix = (
         linalg.qr(np.random.default_rng(seed).standard_normal((k, k)))[0] for seed in (1, 2)
     )
-    Q = turn.T @ np.diag(np.sqrt(yardstick.eigenvalues[:k])) @ mix
-    return yardstick.Vx(k) @ turn, yardstick.Vy(k) @ turn, Q
+    Q = turn.T @ np.diag(np.sqrt(solution.eigenvalues[:k])) @ mix
+    return solution.Vx(k) @ turn, solution.Vy(k) @ turn, Q
 
 
 @pytest.mark.parametrize(("s", "ridge"), FAMILY)

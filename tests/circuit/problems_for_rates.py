@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 
 from biorrr import models
-from biorrr.analysis import Yardstick
+from biorrr.analysis import ExactSolution
 from biorrr.circuit import Diverged, Microcircuit
 
 SAMPLES, ROWS = 100_000, 20_000
@@ -144,7 +144,7 @@ def reached(X, Y, k, s, seed, departures=()):
     solution.
     """
     ridge = 0.1 * float(np.square(X).mean())
-    exact, rng = Yardstick(X, Y, s, ridge), np.random.default_rng(seed)
+    exact, rng = ExactSolution(X, Y, s, ridge), np.random.default_rng(seed)
     order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-SAMPLES // len(X)))])[
         :SAMPLES
     ]

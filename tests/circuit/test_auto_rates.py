@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from biorrr.analysis import OnlineBioRRR, Yardstick
+from biorrr.analysis import ExactSolution, OnlineBioRRR
 from biorrr.analysis.algorithms.estimator import shuffled_passes
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.simulation.initial_state import drawn_weights
@@ -161,7 +161,7 @@ def test_it_learns_whitens_and_does_not_overshoot(name, k, s):
             pytest.skip(str(error))
         X, Y = data.X, data.Y
     ridge = 0.1 * float(np.square(X).mean())
-    exact = Yardstick(X, Y, s, ridge)
+    exact = ExactSolution(X, Y, s, ridge)
     circuit = Microcircuit(k, s=s, ridge=ridge, engine="cpp", seed=1)
     order = np.concatenate(
         [np.random.default_rng(i).permutation(len(X)) for i in range(-(-100_000 // len(X)))]
@@ -196,7 +196,7 @@ def test_rare_events_do_not_make_outputs_overshoot():
     )
     path = learner.fit(X, Y).path_.Vx
     power = np.square(X @ path).sum(axis=2).mean(axis=1)
-    assert power.max() < 5 * np.square(X @ Yardstick(X, Y, 1.0, 0.1).Vx(2)).sum(axis=1).mean()
+    assert power.max() < 5 * np.square(X @ ExactSolution(X, Y, 1.0, 0.1).Vx(2)).sum(axis=1).mean()
 
 
 def test_noise_of_transmission_slows_proximal_learning():
@@ -204,7 +204,7 @@ def test_noise_of_transmission_slows_proximal_learning():
     data = load("digits").centred()
     circuit = Microcircuit(2, engine="cpp", departures=[TransmissionNoise(0.7)])
     run = circuit.run(data.X, data.Y, epochs=33, record=(), progress=False)
-    assert Yardstick(data.X, data.Y).excess(run.Vx) < 0.05
+    assert ExactSolution(data.X, data.Y).excess(run.Vx) < 0.05
 
 
 @pytest.mark.parametrize("s", [0.0, 1.0])

@@ -388,18 +388,18 @@ def test_what_does_not_go_with_feedback(settings, said):
     ("areas", "gains"), [((2,), (1.0, 0.5)), ((4, 3, 2), (1.0, 1.0, 1.0, 0.5))]
 )
 def test_the_rules_reach_the_optimum_and_a_handicapped_circuit_does_not(areas, gains):
-    from biorrr.analysis import HierarchyYardstick
+    from biorrr.analysis import ExactHierarchy
     from biorrr.models import settled_filters
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1000, 8)) @ rng.standard_normal((8, 8))
     Y = X[:, :3] @ rng.standard_normal((3, 5)) / 2 + rng.standard_normal((1000, 5))
     X, Y = X - X.mean(axis=0), Y - Y.mean(axis=0)
-    yardstick = HierarchyYardstick(X, Y, gains)
-    best = yardstick.solve(areas)
+    solution = ExactHierarchy(X, Y, gains)
+    best = solution.solve(areas)
 
     def excess(run, snapshot=-1):
-        return yardstick.excess(settled_filters(run.area_weights(snapshot), gains), best)
+        return solution.excess(settled_filters(run.area_weights(snapshot), gains), best)
 
     hierarchy = Hierarchy(areas, gains, engine="cpp")
     run = hierarchy.run(X, Y, epochs=100, progress=False, snapshots=1)
@@ -419,7 +419,7 @@ def test_a_weak_link_to_y_is_learned(c, bound):
     """Rates that fall too early, or that weigh samples by their power, miss 11 to 45 % here."""
     from sklearn.datasets import load_digits
 
-    from biorrr.analysis import HierarchyYardstick
+    from biorrr.analysis import ExactHierarchy
     from biorrr.models import settled_filters
 
     digits = load_digits()
@@ -429,9 +429,7 @@ def test_a_weak_link_to_y_is_learned(c, bound):
     run = Hierarchy((4, 2), gains, engine="cpp", seed=11).run(
         X, Y, epochs=111, progress=False, snapshots=1
     )
-    assert (
-        HierarchyYardstick(X, Y, gains).excess(settled_filters(run.area_weights(), gains)) < bound
-    )
+    assert ExactHierarchy(X, Y, gains).excess(settled_filters(run.area_weights(), gains)) < bound
 
 
 @pytest.mark.slow
@@ -439,14 +437,14 @@ def test_a_ridge_above_the_power_of_x_does_not_silence_inhibition():
     """Digits at seven times their power: with interneurons as fast as without a ridge, 72 and 75 %
     are missed.
     """
-    from biorrr.analysis import HierarchyYardstick
+    from biorrr.analysis import ExactHierarchy
     from biorrr.models import settled_filters
     from biorrr.sims.data import load
 
     data = load("digits").centred()
     gains = (1, 1, 0.5)
-    yardstick = HierarchyYardstick(data.X, data.Y, gains=gains, ridge=0.5)
+    solution = ExactHierarchy(data.X, data.Y, gains=gains, ridge=0.5)
     for seed in (800, 801):
         circuit = Hierarchy(areas=(2, 2), gains=gains, ridge=0.5, engine="cpp", seed=seed)
         run = circuit.run(data.X, data.Y, epochs=56, record=(), snapshots=1, progress=False)
-        assert yardstick.excess(settled_filters(run.area_weights(), run.gains)) < 0.02
+        assert solution.excess(settled_filters(run.area_weights(), run.gains)) < 0.02

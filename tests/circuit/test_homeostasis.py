@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biorrr.analysis import Yardstick
+from biorrr.analysis import ExactSolution
 from biorrr.circuit import Hierarchy, Microcircuit
 from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.models import CutInstruction, HomeostaticScaling
@@ -62,7 +62,7 @@ SILENT = (
 @pytest.mark.parametrize("s", [0.0, 1.0])
 def test_a_third_output_is_silent_and_said_to_be_unless_cells_scale(s, two_latents):
     ridge = 0.1 * float(np.square(two_latents[0]).mean())
-    exact = Yardstick(*two_latents, s, ridge)
+    exact = ExactSolution(*two_latents, s, ridge)
     settings, options = (
         {"s": s, "ridge": ridge, "engine": "cpp"},
         {

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biorrr.analysis import Yardstick
+from biorrr.analysis import ExactSolution
 from biorrr.circuit import Circuit, Hierarchy, Microcircuit, Run
 from biorrr.circuit.compile.matrices import Orientation
 from biorrr.circuit.engines import choice, compiler
@@ -270,7 +270,7 @@ def test_symmetry_without_traces_and_without_a_sample_zero(views):
     measured, predicted = distance.lines
     np.testing.assert_allclose(measured.get_ydata(), predicted.get_ydata(), rtol=1e-9)
     assert measured.get_xdata().tolist() == run.data["seen"].values.tolist()
-    exact = Yardstick(*views).eigenvalues[:2]
+    exact = ExactSolution(*views).eigenvalues[:2]
     lines = run.plot_symmetry(*views)[1].lines
     assert [line.get_ydata()[0] for line in lines[-3:-1]] == pytest.approx(exact)
     alone, _ = (

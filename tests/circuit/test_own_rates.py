@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biorrr.analysis import Yardstick
+from biorrr.analysis import ExactSolution
 from biorrr.circuit import Diverged, Microcircuit
 from biorrr.models import Rates
 from biorrr.sims.data import load
@@ -48,7 +48,7 @@ def test_suggested_rates_learn(name, k, s):
     run = Microcircuit(k, s=s, rates=rates, engine="cpp").run(
         X, Y, order=order, record=(), progress=False
     )
-    assert Yardstick(X, Y, s).excess(run.Vx) < 0.1
+    assert ExactSolution(X, Y, s).excess(run.Vx) < 0.1
     assert run.r_minus_qt[-1] < 0.2 * np.linalg.norm(run.Q)
 
 

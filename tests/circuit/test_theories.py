@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biorrr.analysis import Yardstick, fixed_feedback_law, participation_ratio, principal_angles
+from biorrr.analysis import ExactSolution, fixed_feedback_law, participation_ratio, principal_angles
 from biorrr.circuit import Checkpoint, Circuit
 from biorrr.errors import InputError
 from biorrr.models import Rate, gaussian_draw
@@ -259,7 +259,7 @@ def test_every_rule_but_back_propagation_s_is_local(name):
 def test_fixed_feedback_obeys_law_1(name, data):
     run, start, _ = learn(theory_called(name, Rate(0.006, 10_000)), data, "cpp", samples=100_000)
     law = fixed_feedback_law(start["B"], *data, ridge=RIDGE)
-    exact = Yardstick(*data, 0.0, RIDGE)
+    exact = ExactSolution(*data, 0.0, RIDGE)
     assert exact.excess(run.weights["Vx"]) == pytest.approx(law.excess, abs=0.015)
     assert law.excess > 0.02
     assert principal_angles(run.weights["Vx"], law.filters, data[0], RIDGE).max() < 10
@@ -277,7 +277,7 @@ def test_a_hebbian_teacher_obeys_law_2(data):
     run, *_ = learn(
         theory_called("Urbanczik-Senn, Hebbian", Rate(0.006, 10_000)), data, "cpp", samples=100_000
     )
-    exact = Yardstick(*data, 0.0, RIDGE)
+    exact = ExactSolution(*data, 0.0, RIDGE)
     assert participation_ratio(exact.gram(run.weights["Vx"])) < 0.55 * K
     assert principal_angles(run.weights["Vx"][:, :1], exact.Vx(1), data[0], RIDGE).max() < 10
 
@@ -288,4 +288,4 @@ def test_a_hebbian_teacher_obeys_law_2(data):
 def test_the_others_find_the_optimum(name, data):
     theory = theory_called(name, Rate(0.006, 10_000))
     run, *_ = learn(theory, data, "cpp", samples=100_000)
-    assert Yardstick(*data, theory.s, RIDGE).excess(run.weights[theory.filters]) < 0.02
+    assert ExactSolution(*data, theory.s, RIDGE).excess(run.weights[theory.filters]) < 0.02

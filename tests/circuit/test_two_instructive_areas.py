@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biorrr.analysis import ReducedRankRegression, Yardstick, joint_instruction
+from biorrr.analysis import ExactSolution, ReducedRankRegression, joint_instruction
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_it_equals_a_loop(example):
 def test_it_solves_the_sum_and_not_the_joined_instruction(example):
     data = example.views()
     X, both = data["x"], [data["V2"], data["MT"]]
-    exact = Yardstick(X, joint_instruction(both, s=(0.0, 1.0), ridge=(0.0, 0.1)))
+    exact = ExactSolution(X, joint_instruction(both, s=(0.0, 1.0), ridge=(0.0, 0.1)))
     circuit = example.two_instructive_areas(1, engine="cpp")
     run = circuit.run(data, epochs=60, weights={"Q": np.eye(1), "R": np.eye(1)}, progress=False)
     assert exact.excess(run.weights["Vx"]) < 0.02

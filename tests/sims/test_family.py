@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Yardstick, excess
+from biorrr.analysis import ExactSolution, excess
 from biorrr.analysis.distal_rule import fit_distal_rule
 from biorrr.sims import main
 from biorrr.sims.data.dataset import Dataset
@@ -22,7 +22,9 @@ def joined(X, Y, weights, rule):
     data = Dataset("own", X, Y)
     found = [
         xr.concat(
-            [compare(one, data, Yardstick(X, Y, s, 0.0)) for one in each], "seed", coords="minimal"
+            [compare(one, data, ExactSolution(X, Y, s, 0.0)) for one in each],
+            "seed",
+            coords="minimal",
         )
         for s, each in weights.items()
     ]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import HierarchyOptimum, HierarchyYardstick
+from biorrr.analysis import ExactHierarchy, HierarchyOptimum
 from biorrr.circuit import Run
 from biorrr.sims.data import load
 from biorrr.sims.experiments import find_experiment
@@ -66,8 +66,8 @@ def test_y_is_predicted_from_the_outputs_of_the_last_area_without_y():
             return [X[:, :3], outputs["without" if Y is None else "with"]]
 
     settings = HierarchySettings(areas=(3, 1), gains=(1.0, 1.0, 1e-6), samples=1000)
-    yardstick = HierarchyYardstick(X, Y, settings.gains)
-    optimum = yardstick.weights(yardstick.solve((3, 1)).filters)
+    solution = ExactHierarchy(X, Y, settings.gains)
+    optimum = solution.weights(solution.solve((3, 1)).filters)
     known = {one.name: one for one in prediction_quantities(settings, [Trained()], X, Y, optimum)}
     found = {name: one.value for name, one in known.items()}
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import IQMD, OfflineBioRRR, OnlineBioRRR, TwoLayerANN, Yardstick
+from biorrr.analysis import IQMD, ExactSolution, OfflineBioRRR, OnlineBioRRR, TwoLayerANN
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.results.locality import Locality
 from biorrr.models import Rate, Rates
@@ -116,7 +116,7 @@ def data():
 
 def end_of(data, shuffled=False, **options):
     """Return how the offline algorithm ends, on responses of other samples if they are shuffled."""
-    exact = Yardstick(data.X, data.Y, 1.0, 0.1)
+    exact = ExactSolution(data.X, data.Y, 1.0, 0.1)
     Y = np.random.default_rng(1).permutation(data.Y) if shuffled else data.Y
     learner = OfflineBioRRR(k=2, s=1.0, ridge=0.1, random_state=0, **options).fit(data.X, Y)
     return {
@@ -138,8 +138,8 @@ def test_algebra_fails_where_something_else_is_solved(data, monkeypatch):
     settings = SimpleNamespace(k=2, ridge=0.1, seed=0)
     assert theorems.equivalence(data, settings).holds is True
     assert theorems.every_sigma(data, settings).holds is True
-    other = Yardstick(data.X, np.random.default_rng(1).permutation(data.Y), 1.0, 0.1)
-    monkeypatch.setattr(theorems.analysis, "Yardstick", lambda *args: other)
+    other = ExactSolution(data.X, np.random.default_rng(1).permutation(data.Y), 1.0, 0.1)
+    monkeypatch.setattr(theorems.analysis, "ExactSolution", lambda *args: other)
     assert theorems.equivalence(data, settings).holds is False
 
 

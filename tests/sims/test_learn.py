@@ -81,7 +81,7 @@ def test_run_folder(learned):
 
 
 def test_numbers_are_those_of_the_saved_run(learned):
-    """Scored here from the covariances, without the project's own yardstick."""
+    """Scored here from the covariances, without the project's own solution."""
     folder, _ = learned
     run = Run.load(folder / "run.nc")
     summary = json.loads((folder / "summary.json").read_text())

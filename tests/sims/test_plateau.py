@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Agreement, ReducedRankRegression, Yardstick, objective
+from biorrr.analysis import Agreement, ExactSolution, ReducedRankRegression, objective
 from biorrr.analysis.plateau import null_agreements
 from biorrr.sims import main
 from biorrr.sims.data import load
@@ -165,7 +165,7 @@ def compared(weights, X, Y, s=0.0):
         return {"z": z, "a": a, "inhibition": inhibition, "plateau": a - inhibition}
 
     snapshots = {name: weight[None] for name, weight in weights.items()}
-    found = compare(Dataset("own", X, Y), snapshots, Yardstick(X, Y, s, 0.0), show)
+    found = compare(Dataset("own", X, Y), snapshots, ExactSolution(X, Y, s, 0.0), show)
     return xr.Dataset(found).expand_dims("seed").assign_coords(s=s)
 
 

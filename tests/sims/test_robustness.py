@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Yardstick
+from biorrr.analysis import ExactSolution
 from biorrr.analysis.figures.robustness import plot_departures
 from biorrr.circuit import Diverged, Microcircuit, Run
 from biorrr.models import Event
@@ -160,7 +160,7 @@ def test_a_departure_that_diverges_at_once_is_a_result(cell, trial, monkeypatch)
         load(DATA),
         Task(RobustnessSettings(data=(DATA,), samples=60, cell=cell)),
     )
-    exact = Yardstick(data.X, data.Y, 0.0, 0.1)
+    exact = ExactSolution(data.X, data.Y, 0.0, 0.1)
     assert try_departure(job, trial, data, exact, Reference(0.1, 2)) == {"excess": 1.0}
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from biorrr.analysis import Yardstick
+from biorrr.analysis import ExactSolution
 from biorrr.circuit import Run
 from biorrr.sims import main
 from biorrr.sims.data import load
@@ -25,7 +25,7 @@ def test_seeds_are_the_runs_they_would_be_alone(tmp_path, capsys):
     np.testing.assert_array_equal(runs[4].Vx, Run.load(tmp_path / "alone/run.nc").Vx)
     assert np.abs(runs[3].Vx - runs[4].Vx).max() > 0.01
     numbers = json.loads((tmp_path / "summary.json").read_text())
-    exact = Yardstick(*load(DATA).stand_in, 0.0, numbers["ridge"])
+    exact = ExactSolution(*load(DATA).stand_in, 0.0, numbers["ridge"])
     each = [scores(run, exact) for run in runs.values()]
     last = [run.r_minus_qt[-1] for run in runs.values()]
     for score in ("excess", "whitening_error", "r_minus_qt"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Yardstick, symmetry_decay
+from biorrr.analysis import ExactSolution, symmetry_decay
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.experiments.symmetry import (
@@ -132,10 +132,10 @@ def test_nothing_known_is_no_warning(met):
 
 def test_starts_have_the_eigenvalues_asked_for():
     data = load(DATA).centred()
-    yardstick = Yardstick(data.X, data.Y)
+    solution = ExactSolution(data.X, data.Y)
     for seed in range(5):
         for negative in (False, True):
-            drawn = unrelated(seed, 3, yardstick, negative)
+            drawn = unrelated(seed, 3, solution, negative)
             assert (np.linalg.eigvals(drawn["Q0"] @ drawn["R0"]).real.min() < 0) == negative
 
 

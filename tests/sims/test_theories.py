@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from biorrr.analysis import Yardstick, fixed_feedback_law
+from biorrr.analysis import ExactSolution, fixed_feedback_law
 from biorrr.models import Rate
 from biorrr.models.theories import BioRRR, FeedbackAlignment, UrbanczikSenn
 from biorrr.sims.data import load
@@ -64,7 +64,7 @@ def test_scores_are_those_of_the_learned_filters(job, data):
     power = Vx.T @ (data.X.T @ data.X / len(data.X) + contests.RIDGE * np.eye(6)) @ Vx
     assert found["participation"] == pytest.approx(power.trace() ** 2 / np.square(power).sum())
     assert found["whitening"] == pytest.approx(np.square(power - np.eye(2)).sum() / 2)
-    assert found["excess"] == Yardstick(data.X, data.Y, 0, contests.RIDGE).excess(Vx) < 0.5
+    assert found["excess"] == ExactSolution(data.X, data.Y, 0, contests.RIDGE).excess(Vx) < 0.5
 
 
 def test_the_worse_of_two_seeds_chooses_the_rate(data):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import Yardstick, fit_time_constants, learned_weights, pairing_curve
+from biorrr.analysis import ExactSolution, fit_time_constants, learned_weights, pairing_curve
 from biorrr.circuit import Microcircuit
 from biorrr.models import Eligibility
 from biorrr.sims import main
@@ -160,7 +160,7 @@ def test_angles_are_means_over_seeds_and_the_worst_of_all_delays():
 
 def test_each_rule_has_its_departure_and_y_comes_late(monkeypatch):
     data, given = load(DATA), {}
-    exact = Yardstick(*data.stand_in, 0.0, 0.0)
+    exact = ExactSolution(*data.stand_in, 0.0, 0.0)
 
     class CapturedError(Exception):
         pass
@@ -185,7 +185,7 @@ def test_each_rule_has_its_departure_and_y_comes_late(monkeypatch):
 @pytest.mark.slow
 def test_late_instruction_is_learned_with_traces_alone():
     asked, data = job(engine="cpp", samples=400_000, k=1, trace=2.0), load(DATA)
-    exact = Yardstick(*data.stand_in, 0.0, 0.0)
+    exact = ExactSolution(*data.stand_in, 0.0, 0.0)
     angles = {
         rule: learn_late(asked, Learner(1, rule, 0), data, exact)["angle"]
         for rule in ("plain", "traces")

@@ -38,7 +38,7 @@ def plot_filters(
     ----------
     learned, exact : (m, k)
         Filters Vx, defined up to a rotation: turn the learned ones first, by
-        :meth:`biorrr.analysis.Yardstick.aligned`.
+        :meth:`biorrr.analysis.ExactSolution.aligned`.
     pixels
         Shape of a filter as a picture, (height, width), or (3, height, width) for colour.
     numbers, of

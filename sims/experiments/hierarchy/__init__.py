@@ -134,13 +134,13 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
 
     runs = [*lab.each(learn, settings.every_seed, data).values()]
 
-    yardstick = analysis.HierarchyYardstick(
+    solution = analysis.ExactHierarchy(
         X, Y, settings.gains, s=settings.s, ridge=(settings.ridge, 0.0)
     )
-    best = yardstick.solve(settings.areas)
+    best = solution.solve(settings.areas)
     audits = [plateaus(run, X, Y) for run in runs]
     errors = np.array([plateau_errors(one) for one in audits])
-    results = xr.merge([learning_courses(runs, yardstick, best), audits[0].isel(row=slice(SHOWN))])
+    results = xr.merge([learning_courses(runs, solution, best), audits[0].isel(row=slice(SHOWN))])
     quantities = [
         Quantity("data", data.name),
         Quantity("areas", "-".join(map(str, settings.areas))),
@@ -152,7 +152,7 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
         Quantity("engine", runs[0].data.attrs["engine"]),
         Quantity("seconds", float(np.mean([run.data.attrs["seconds"] for run in runs])), "s"),
         *learning_quantities(settings, runs, results, best, errors),
-        *prediction_quantities(settings, runs, X, Y, yardstick.weights(best.filters)),
+        *prediction_quantities(settings, runs, X, Y, solution.weights(best.filters)),
     ]
     return Findings(
         title=(

@@ -22,7 +22,7 @@ EXCESS, MEETING, PLATEAU, PARITY, UNTRAINED, RESIDUAL = 0.03, 0.1, 0.25, 0.02, 0
 
 def learning_courses(
     runs: Sequence[circuits.Run],
-    yardstick: analysis.HierarchyYardstick,
+    solution: analysis.ExactHierarchy,
     best: analysis.HierarchyOptimum,
 ) -> xr.Dataset:
     """Return the excess of all areas together and the distance of A from W', at every snapshot of
@@ -33,7 +33,7 @@ def learning_courses(
     for place, run in enumerate(runs):
         for t in range(snapshots):
             weights = run.area_weights(t)
-            excess[place, t] = yardstick.excess(models.settled_filters(weights, run.gains), best)
+            excess[place, t] = solution.excess(models.settled_filters(weights, run.gains), best)
             meeting[place, t] = [
                 np.linalg.norm(low.A - high.W.T) / np.linalg.norm(high.W)
                 for low, high in itertools.pairwise(weights)

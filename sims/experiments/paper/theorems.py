@@ -83,7 +83,7 @@ def equivalence(centred: data_sets.Dataset, settings: AlgebraSettings, **about: 
     correlations = linalg.eigh(A, linalg.block_diag(C.xx, C.yy), eigvals_only=True)[::-1][
         : settings.k
     ]
-    eigenvalues = analysis.Yardstick(centred.X, centred.Y, 1.0, settings.ridge).eigenvalues[
+    eigenvalues = analysis.ExactSolution(centred.X, centred.Y, 1.0, settings.ridge).eigenvalues[
         : settings.k
     ]
     return Claim(

@@ -100,7 +100,7 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
         MILLIVOLT_EPOCHS if settings.cell == "millivolts" else -(-CONVERGED_SAMPLES // len(data.X))
     )
     settings = lab.fill_in(ridge=default_ridge(data), epochs=usual)
-    exact = {s: analysis.Yardstick(*data.stand_in, s, settings.ridge) for s in settings.s}
+    exact = {s: analysis.ExactSolution(*data.stand_in, s, settings.ridge) for s in settings.s}
 
     found = lab.map(follow, {"s": settings.s, "seed": settings.every_seed}, data, exact)
 
@@ -148,7 +148,7 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
 def follow(
     task: Task,
     data: data_sets.Dataset,
-    exact: dict[float, analysis.Yardstick],
+    exact: dict[float, analysis.ExactSolution],
     s: float,
     seed: int,
 ) -> xr.Dataset:

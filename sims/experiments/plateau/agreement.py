@@ -48,7 +48,7 @@ NULLS = {
 def compare(
     data: data_sets.Dataset,
     weights: Mapping[str, np.ndarray],
-    exact: analysis.Yardstick,
+    exact: analysis.ExactSolution,
     show: Callable[[int], Mapping[str, np.ndarray]],
     seed: int = 0,
 ) -> dict[str, Any]:

@@ -155,7 +155,7 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
 
     exact, each = {}, []
     for data in map(lab.load, settings.data):  # one after another in memory
-        exact[data.name] = analysis.Yardstick(*data.stand_in, settings.s, default_ridge(data))
+        exact[data.name] = analysis.ExactSolution(*data.stand_in, settings.s, default_ridge(data))
         each.append(turn_up(lab, settings, data, exact[data.name]))
 
     names = [data.name for data in settings.data]
@@ -201,7 +201,7 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
 
 
 def turn_up(
-    lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exact: analysis.Yardstick
+    lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exact: analysis.ExactSolution
 ) -> xr.Dataset:
     """Try all departures on one data set.
 
@@ -239,7 +239,7 @@ def turn_up(
 
 
 def try_plain(
-    task: Task, seed: int, data: data_sets.Dataset, exact: analysis.Yardstick
+    task: Task, seed: int, data: data_sets.Dataset, exact: analysis.ExactSolution
 ) -> dict[str, Any]:
     """Return the excess of the paper's circuit and its plateaus in the second half of learning,
     (recorded, k).
@@ -252,7 +252,7 @@ def try_departure(
     task: Task,
     trial: Trial,
     data: data_sets.Dataset,
-    exact: analysis.Yardstick,
+    exact: analysis.ExactSolution,
     reference: Reference,
 ) -> dict[str, Any]:
     """Return the excess of a circuit that departs from the paper's."""
@@ -265,7 +265,7 @@ def _train(
     seed: int,
     change: dict[str, Any],
     data: data_sets.Dataset,
-    exact: analysis.Yardstick,
+    exact: analysis.ExactSolution,
 ) -> tuple[circuits.Run, float]:
     """Return the run of a circuit with the arguments ``change``, and its excess over the
     optimum.

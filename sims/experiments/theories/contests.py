@@ -118,7 +118,7 @@ def excess_of(theory: theories.Theory, run: circuits.Run | None, data: data_sets
     """Return the excess of the learned filters, at most that of filters that explain nothing."""
     if run is None:
         return NOT_LEARNED
-    exact = analysis.Yardstick(data.X, data.Y, theory.s, RIDGE)
+    exact = analysis.ExactSolution(data.X, data.Y, theory.s, RIDGE)
     return min(float(exact.excess(run.weights[theory.filters])), NOT_LEARNED)
 
 
@@ -137,7 +137,7 @@ def measure(task: Task, contest: Contest, data: data_sets.Dataset) -> dict[str, 
     scores |= {"excess": excess_of(theory, run, data), "law": predicted(contest, data)}
     if run is None:
         return scores
-    exact = analysis.Yardstick(data.X, data.Y, theory.s, RIDGE)
+    exact = analysis.ExactSolution(data.X, data.Y, theory.s, RIDGE)
     filters = run.weights[theory.filters]
     return scores | {
         "participation": analysis.participation_ratio(exact.gram(filters)),

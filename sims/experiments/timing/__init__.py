@@ -132,7 +132,7 @@ def timing(lab: Lab, settings: TimingSettings) -> Findings:
     )
     data = lab.load(settings.data)
     check_rank(settings.k, data)
-    exact = analysis.Yardstick(
+    exact = analysis.ExactSolution(
         *data.stand_in, 0.0, 0.0
     )  # of the regression that late instruction teaches
 

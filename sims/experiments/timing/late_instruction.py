@@ -46,7 +46,7 @@ def late_learners(settings: TimingSettings) -> list[Learner]:
 
 
 def learn_late(
-    task: Task, learner: Learner, data: data_sets.Dataset, exact: analysis.Yardstick
+    task: Task, learner: Learner, data: data_sets.Dataset, exact: analysis.ExactSolution
 ) -> dict[str, Any]:
     """Return the angle between learned filters and the fixed point, and the excess."""
     settings, data, delay = task.settings, data.centred(), learner.delay

@@ -1,4 +1,4 @@
-"""The exact solution of reduced-rank regression, as a yardstick that scores any other (Sec. 3,
+"""The exact solution of reduced-rank regression, and scores of any other filters (Sec. 3,
 supplement C and E).
 """
 
@@ -17,7 +17,7 @@ from biorrr.analysis.regression.covariance import covariances, sigma_inverse
 from biorrr.errors import InputError
 
 
-class Yardstick:
+class ExactSolution:
     """Exact solution and scores of filters on paired data, which are decomposed once.
 
     M = Cxx^-1/2 Cxy Sigma_s Cyx Cxx^-1/2 (supplement C) is never formed: its eigenvectors are left
@@ -42,10 +42,10 @@ class Yardstick:
 
     Examples
     --------
-    >>> yardstick = Yardstick(X=[[1.0, 0], [-1, 0], [0, 1], [0, -1]], Y=[[2.0], [-2], [0], [0]])
-    >>> print(f"{yardstick.optimum(k=1):.3f}")
+    >>> solution = ExactSolution(X=[[1.0, 0], [-1, 0], [0, 1], [0, -1]], Y=[[2.0], [-2], [0], [0]])
+    >>> print(f"{solution.optimum(k=1):.3f}")
     -2.000
-    >>> print(f"{yardstick.excess([[3.0], [3.0]]):.3f}")
+    >>> print(f"{solution.excess([[3.0], [3.0]]):.3f}")
     0.500
     """
 
