@@ -14,7 +14,7 @@ G is max(1, tail/5), where the tail is <|x|^4>/<|x|^2>^2, one sample in a hundre
 its value for Gaussian data, 1 + 2/D. S is 1 - s + s b, with b a power of y in one direction,
 between that of a typical channel and that along the strongest direction. A ridge counts as input:
 |x|^2 stands for |x|^2 + m ridge, and likewise for y. Where the end T is not announced, left is
-(1 + t/N)^-0.5 instead. The reasons:
+1 / (1 + t/N) instead. The reasons:
 
 - Proximal learning is a least-mean-squares rule with gain QR, stable while eta_x |x|^2 trace(QR) <
   2. The weaker a direction, the smaller its share of the trace, and the longer it takes. Its noise
@@ -89,8 +89,8 @@ MEMORY = 400.0  # samples over which the output power is averaged: a tenth of wh
 LEAST_GAIN = 0.001  # least trace(QQ') that divides eta_x, relative to what y could ask for
 OPEN_ENDED = 10_000.0  # * N, samples after which rates fall where the end is not announced
 SEARCHED = 100_000  # samples of the runs of the search; shorter ones take higher rates
-FASTEST = 10.0  # factor by which they are higher at most: rates stay well below 1
-HURRY = 0.5  # * power of the lack of samples by which rates of shorter runs are higher
+FASTEST = 5.0  # factor by which they are higher at most: rates stay well below 1
+HURRY = 0.4  # * power of the lack of samples by which rates of shorter runs are higher
 _CHUNK = 2**22  # values looked at together
 _ROWS = 1000  # samples that are looked at for more than their power
 

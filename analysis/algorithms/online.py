@@ -156,7 +156,7 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, policy, m
             eta_q, eta_r = falling(rates, 2, t), falling(rates, 3, t)
         else:
             xx, yy, zz = m * ridge_x + tiny + square(x), ridge_y + square(y), tiny + square(z)
-            left = max(1 - t / last, 0.0) / np.sqrt(1 + t / fall)
+            left = max(1 - t / last, 0.0) / (1 + t / fall)
             bound = np.sqrt(left)
             mean_power[0] += (zz / k - mean_power[0]) / MEMORY
             wanted = left * min(max(mean_power[0], least_power), 1.0)

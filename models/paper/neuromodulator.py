@@ -65,7 +65,7 @@ def Neuromodulator(
 
 
 _UNKNOWN = plan(k=1, s=0.0, drive=Drive.white(1))  # until there are data
-_LEFT = "left = clip(1 - sample / last, 0, 1) / sqrt(1 + sample / fall)"
+_LEFT = "left = clip(1 - sample / last, 0, 1) / (1 + sample / fall)"
 
 
 def AdaptiveNeuromodulator() -> Population:
@@ -92,8 +92,11 @@ def AdaptiveNeuromodulator() -> Population:
             1.0,
         ),
         broadcast("outputs", "number of outputs", "parameter", 1.0),
-        broadcast(
-            "mean_power", f"|z|^2 per cell, averaged over about {MEMORY:g} samples", "memory"
+        # Not broadcast, and so it goes on in a run that continues another.
+        Variable(
+            "mean_power",
+            f"|z|^2 per cell, averaged over about {MEMORY:g} samples",
+            role="memory",
         ),
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("eta_mean", "eta_q, averaged over the sample so far", "memory"),

@@ -42,8 +42,8 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
         n = R @ z
         if rates == "auto":
             x2, y2 = x @ x + m * ridge_x, y @ y + ridge_y
-            left = (1 + t / 10_000) ** -0.5 if last is None else 1 - t / last
-            hurry = 1.0 if last is None else min(np.sqrt(1e5 / last), 10)
+            left = 1 / (1 + t / 10_000) if last is None else 1 - t / last
+            hurry = 1.0 if last is None else min((1e5 / last) ** 0.4, 5)
             power += (z @ z / k - power) / 400
             wanted = left * np.clip(power, min(0.13 * hurry, 1), 1)
             wanted *= hurry * (0.0035 + 0.0045 * s) / np.sqrt(k) / (1 + k * D / 300)
