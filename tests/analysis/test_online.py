@@ -51,7 +51,9 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
             eta_x = min(
                 left**1.5 * 1.4 / np.trace(Cxx_ridged), left**0.5 * min(1.2, 0.4 * k) / x2
             ) / np.trace(Q @ Q.T)
-            eta_y = min(1.2 / k * wanted / (1 - s + s * b), left**0.5 * 0.1 / (1 - s + s * y2))
+            eta_y = min(
+                (0.7 + 0.5 * s) / k * wanted / (1 - s + s * b), left**0.5 * 0.1 / (1 - s + s * y2)
+            )
             eta_q = eta_r = min(wanted, left**0.5 * 0.1 / (z @ z))
         else:
             eta_x, eta_y, eta_q, eta_r = rates.x(t), rates.y(t), rates.q(t), rates.r(t)
