@@ -7,4 +7,5 @@ from .simulation.checkpoint import Checkpoint as Checkpoint
 from .simulation.checkpoint import CheckpointError as CheckpointError
 from .simulation.failures import Diverged as Diverged
 from .simulation.failures import Unsettled as Unsettled
+from .simulation.saving import Saving as Saving
 from .stimulus.signals import TimeSeries as TimeSeries

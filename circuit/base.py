@@ -1,26 +1,43 @@
-"""The base of all circuits: their fields, their parts, and views of them."""
+"""The base of all circuits: their fields, running them, and views of them."""
 
 from __future__ import annotations
 
 import functools
+import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
-from biorrr.circuit.compile.schedule import ordered
+from biorrr.circuit.compile.program import compile_program
 from biorrr.circuit.compile.timing import Timing
-from biorrr.circuit.engines.choice import ENGINES
+from biorrr.circuit.engines.choice import ENGINES, Engines
+from biorrr.circuit.regression import Regression
+from biorrr.circuit.results.results import results
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.results.text_table import Tabled
+from biorrr.circuit.simulation.checkpoint import Checkpoint
 from biorrr.circuit.simulation.events import silenceable
+from biorrr.circuit.simulation.initial_state import Beginning, initial_state
+from biorrr.circuit.simulation.prepare import prepare
+from biorrr.circuit.simulation.saving import Saving
+from biorrr.circuit.simulation.simulate import Callback, simulate
 from biorrr.circuit.stimulus.data_checks import check_memory
+from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import as_seed
-from biorrr.errors import InputError
-from biorrr.models import Departure, Parts
+from biorrr.errors import InputError, InputTypeError, RunError
+from biorrr.models import Departure, Event, Parts
 from biorrr.models.meanings import Meanings
-from biorrr.models.validation import check_fields, instance_of, one_of, whole_number
+from biorrr.models.validation import (
+    LARGEST_WHOLE,
+    check_fields,
+    instance_of,
+    one_of,
+    truth,
+    whole_number,
+)
 
 _BYTES = 32  # of one synapse: its weight, its first weight, and a snapshot of each
 
@@ -36,6 +53,9 @@ def _begins_names(name: str, value) -> str:
 class CircuitBase(Tabled):
     """Base of circuits: frozen values whose parts follow from their fields.
 
+    A circuit keeps nothing of its runs but what it has built, which is kept to save time and
+    changes no answer.
+
     Parameters
     ----------
     departures, engine, seed, name
@@ -49,7 +69,7 @@ class CircuitBase(Tabled):
 
     def __post_init__(self) -> None:
         check_fields(self, "")
-        ordered(Meanings(self.parts))
+        compile_program(Meanings(self.parts))
         _ = self.ports  # both are checked when they are made
 
     def __getstate__(self):
@@ -60,6 +80,8 @@ class CircuitBase(Tabled):
         self.__dict__.update(state)
 
     # -- what differs between circuits -------------------------------------------------------------
+
+    traced: ClassVar[tuple[str, ...]] = ()  # variables that are recorded by default
 
     @functools.cached_property
     def parts(self) -> Parts:
@@ -76,18 +98,32 @@ class CircuitBase(Tabled):
         """All departures from the paper's circuit, whichever way they were asked for."""
         return tuple(self.departures)
 
-    def _check_sizes(self, sizes: Mapping[str, int]) -> None:
+    @property
+    def regression(self) -> Regression | None:
+        """The regression that it learns, if it is one."""
+        return None
+
+    @property
+    def initial(self) -> dict[str, object]:
+        """Initial weights that were given, by the name of their matrix."""
+        return {}
+
+    def begin(
+        self,
+        blueprint: Blueprint,
+        feeds: Mapping[str, Feed] | None,
+        seed: int,
+        last: float = math.inf,
+    ) -> Beginning:
+        """Return how the circuit meets its data, as :meth:`Regression.begin` takes them."""
+        return (
+            self.regression.begin(blueprint, feeds, seed, last) if self.regression else Beginning()
+        )
+
+    def check_sizes(self, sizes: Mapping[str, int]) -> None:
         """Refuse numbers of features, by port, that the circuit cannot learn from."""
 
-    def _learning(self) -> dict[str, str]:
-        """Return the rows of the circuit's table that say what it learns."""
-        return {
-            "pathways": ", ".join(
-                f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted
-            )
-        }
-
-    def _departures_in_words(self) -> str:
+    def departures_in_words(self) -> str:
         """Return how the circuit departs from the paper's; empty where it does not."""
         return "; ".join(map(repr, self.all_departures))
 
@@ -116,9 +152,9 @@ class CircuitBase(Tabled):
         )
         smallest = [self.parts[port.population].size or cells for port in self.ports]
         given = zip(names, sizes or smallest, strict=True)
-        return self._sized({name: whole_number(name, size, minimum=1) for name, size in given})
+        return self.sized({name: whole_number(name, size, minimum=1) for name, size in given})
 
-    def _sized(
+    def sized(
         self,
         sizes: Mapping[str, int],
         moving: frozenset[str] = frozenset(),
@@ -137,7 +173,7 @@ class CircuitBase(Tabled):
         """
         key = tuple(sizes[port.name] for port in self.ports), moving, silent
         if key not in self._blueprints:
-            self._check_sizes(sizes)
+            self.check_sizes(sizes)
             parts = silenceable(self.parts, silent)
             for port in self.ports:
                 population, size = parts[port.population], sizes[port.name]
@@ -165,6 +201,169 @@ class CircuitBase(Tabled):
             self._blueprints[key] = Blueprint(parts, ports)
         return self._blueprints[key]
 
+    # -- running -----------------------------------------------------------------------------------
+
+    def run(
+        self,
+        X,
+        Y=None,
+        epochs: int = 1,
+        order=None,
+        record=None,
+        every=None,
+        snapshots=100,
+        plastic: bool = True,
+        start: Run | None = None,
+        callback: Callback | None = None,
+        centre: bool = False,
+        progress: bool = True,
+        checkpoint: str | os.PathLike | Checkpoint | None = None,
+        events: Sequence[Event] = (),
+        final: bool = True,
+        seed=None,
+        weights: Mapping[str, object] | None = None,
+    ) -> Run:
+        """Present the data and let the circuit learn.
+
+        Parameters
+        ----------
+        X, Y
+            Sensory and instructive data, shapes (n_samples, m) and (n_samples, n); Y may be
+            (n_samples,). Memory maps are not copied. In place of both, a dict of the data of every
+            port by its name, ``{"x": X, "y": Y}``. Or signals in time
+            (:class:`~biorrr.circuit.TimeSeries`), for circuits whose dynamics have time: each
+            window of ``Leaky.hold`` is then one sample.
+        epochs
+            Passes over the data, or over ``order`` where that is an index array.
+        order
+            "shuffle" (a new permutation each epoch), "sequential", or an index array of any length;
+            unless given, samples are shuffled and signals in time are not.
+        record
+            Variables to trace: names, or a dict of names to True or to the chosen cells. Any
+            variable that a part of the circuit declares, such as x, y, z, a, n, inhibition,
+            plateau; "part.variable" where two parts have one of that name. Weights too: ``{"Vx":
+            [(3, 0)]}`` records one synapse as ``run.data["Vx_trace"]``, each value after the
+            plasticity of its sample. The rates eta_x, eta_y, eta_q, eta_r go with every record.
+            Unless given, a microcircuit records plateau, a, inhibition and z, and other circuits
+            nothing. Or a :class:`~biorrr.circuit.Saving`, which says `every` and `snapshots` too.
+        every
+            Samples from one that is traced to the next, or windows of consecutive samples, as
+            [(first, last + 1), ...]. By default 20 stretches of 50 consecutive samples, evenly in
+            log time, and between them one sample in 100 (fewer in runs of more than two million
+            samples). Where outputs settle, each sample has one row, at its equilibrium.
+        snapshots
+            How many weight snapshots to keep, evenly in log time; ("linear", count) for evenly in
+            samples; or a list of sample counts. The start and the end are always among them.
+        plastic
+            False for a pass with learning off.
+        start
+            An earlier run to continue: its weights, its sample count, its place in the order.
+        callback
+            Called with (samples seen, {"Vx": ..., "Vy": ..., "Q": ..., "R": ...}) at each snapshot;
+            ends the run by returning True.
+        centre
+            True to subtract the means of the data from each sample as it is presented.
+        progress
+            True to show a progress bar in terminals and notebooks.
+        checkpoint
+            File that keeps the run as far as it has come, every 30 seconds; ``Checkpoint(path,
+            every=5)`` for another pace. Where it exists, the run goes on from there and ends bit
+            for bit where it would have ended without the break; a file of another run is refused.
+            It stays when the run is done.
+        events
+            What happens in the middle of the run: :class:`~biorrr.models.Silence`, ``Freeze``,
+            ``CutInstruction``, ``SwapData``, each at a sample of this run and until its end.
+        final
+            True to announce that learning ends with this run: rates "auto" then fall to zero by its
+            last sample, which brings the weights much nearer to the optimum. Give False to a run
+            that another is to continue by ``start``: the two then end bit for bit where one
+            uninterrupted run with final=False ends. Rates that are given as
+            :class:`~biorrr.models.Rates` are used as they stand.
+        seed
+            In place of the circuit's, for this run.
+        weights
+            Initial matrices of any pathway by name, in place of those drawn.
+
+        Raises
+        ------
+        CheckpointError
+            Where the checkpoint is damaged, or belongs to another run; it says what differs.
+        Diverged
+            Where activity grows beyond bounds; its ``run`` holds what was recorded up to there.
+        Unsettled
+            Where outputs did not reach their equilibrium while a sample was held; its ``run`` holds
+            the results.
+        """
+        truth("progress", progress)
+        if callback is not None and not callable(callback):
+            raise InputTypeError(
+                f"callback: must be a function of samples seen and weights (got {callback!r})"
+            )
+        job = prepare(
+            self,
+            X,
+            Y,
+            epochs=epochs,
+            order=order,
+            saving=Saving.of(record, every, snapshots),
+            plastic=plastic,
+            start=start,
+            centre=centre,
+            events=events,
+            final=final,
+            seed=seed,
+            weights=weights,
+        )
+        outcome = simulate(job, checkpoint, callback, progress)
+        return results(job, outcome)
+
+    @functools.cached_property
+    def engines(self) -> Engines:
+        """Engines built so far, which are kept to save time and change no answer."""
+        return Engines(self.name)
+
+    def build(self, *sizes: int):
+        """Build the circuit now rather than at the first :meth:`run`; return it.
+
+        Engine numpy builds :attr:`network` in this process, to add one's own monitors to; cpp
+        compiles its library, and so does "auto" where there is a compiler. Features are given as
+        :meth:`blueprint` takes them.
+        """
+        blueprint = self.blueprint(*sizes)
+        name = self.engines.choose(self.engine, blueprint, LARGEST_WHOLE)
+        engine = self.engines.built(name, blueprint)
+        if hasattr(engine, "begin"):
+            begin = self.begin(blueprint, None, self.seed)
+            engine.begin(initial_state(blueprint, begin, self.seed, self.initial))
+        return self
+
+    @property
+    def network(self):
+        """The Brian2 Network of the circuit as it was made (engine numpy), to add one's own
+        monitors to.
+
+        Its objects are called as the parts are, behind the circuit's name where it has one. A tick
+        is one second of Brian2's time. ``run`` presents the samples; to run the network alone, set
+        inputs and the clock's `waking`. To see a tick's own values, a monitor must look when the
+        tick is over:
+        ``StateMonitor(circuit.network["pyramidal"], "plateau", record=True, when="end", order=1)``.
+        ``run.network`` is that of one run.
+        """
+        found = self.engines.networks(
+            {b.code for (_, _, silent), b in self._blueprints.items() if not silent}
+        )
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise RunError(
+                f"network: {len(found)} are built, for data of different sizes; use that of a run,"
+                " run.network, or make a circuit for each"
+            )
+        raise RunError(
+            "network: nothing is built in this process yet; call circuit.build(m, n) first, and run"
+            " with engine='numpy' (engine cpp has no network)"
+        )
+
     # -- views -------------------------------------------------------------------------------------
 
     def _shown(self, sizes: tuple[int, ...], run: Run | None) -> Blueprint:
@@ -185,13 +384,18 @@ class CircuitBase(Tabled):
         Parameters
         ----------
         sizes
-            Features of each port, in their order; the smallest that fit unless given.
+            Features of each port, in their order; left open unless given.
         run
             A run of the circuit to describe instead, with its sizes and what its events needed.
         """
         from biorrr.circuit.results.description import describe
 
-        return describe(self._shown(sizes, run))
+        unknown = {
+            port.population: {"x": "m", "y": "n"}.get(port.name, f"features of {port.name}")
+            for port in self.ports
+            if not sizes and run is None and self.parts[port.population].size is None
+        }
+        return describe(self._shown(sizes, run), unknown)
 
     def locality(self, run: Run | None = None) -> list:
         """Return which variables each plasticity rule reads, one :class:`Locality` per pathway."""
@@ -206,10 +410,12 @@ class CircuitBase(Tabled):
         cells = [
             f"{p.size} {p.name}" for p in self.parts.populations if p.shape and p.name not in inputs
         ]
+        pathways = (f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted)
+        learned = self.regression.table() if self.regression else {"pathways": ", ".join(pathways)}
         return f"{type(self).__name__} {self.name}".strip(), {
             "inputs": ", ".join(port.name for port in self.ports),
             "cells": ", ".join(cells),
-            **self._learning(),
-            "departures": self._departures_in_words() or "none",
+            **learned,
+            "departures": self.departures_in_words() or "none",
             "engine, seed": f"{self.engine}, {self.seed}",
         }

@@ -7,12 +7,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Port
-from biorrr.circuit.runnable import RunnableCircuit
-from biorrr.circuit.simulation.initial_state import given_weights
+from biorrr.circuit.simulation.initial_state import Beginning, given_weights
 from biorrr.circuit.stimulus.data_checks import mapping
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models import Clock, Parts, Pathway, Population, departed
@@ -27,7 +27,7 @@ def _function(name: str, given: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Circuit(RunnableCircuit):
+class Circuit(CircuitBase):
     """Populations and pathways, wired, checked and ready to run.
 
     Parameters
@@ -44,8 +44,7 @@ class Circuit(RunnableCircuit):
     departures
         Applied to the parts, one after another.
     engine
-        "numpy", "cpp", or "auto": by the work of each run and whether there is a
-        compiler.
+        "numpy", "cpp", or "auto": cpp where the circuit is compiled already or compiling it pays.
     seed
         Seed of initial weights, of the order of samples and of everything random: a whole number, a
         NumPy generator that draws one, or None for a new one each time.
@@ -90,15 +89,15 @@ class Circuit(RunnableCircuit):
         """The places where data come in."""
         return _ports(self.parts, self.inputs)
 
-    def _beginning(self, blueprint, feeds, seed, last=math.inf):
-        begin = super()._beginning(blueprint, feeds, seed, last)
+    def begin(self, blueprint, feeds, seed, last=math.inf):
+        """Return initial weights as `draw` draws them."""
         if self.draw is None:
-            return begin
+            return Beginning()
         try:
             drawn = self.draw(blueprint.sizes, seed)
         except TypeError as error:
             raise InputTypeError(f"draw: {_DRAWS} ({error})") from error
-        return replace(begin, weights=given_weights(mapping("draw", drawn), blueprint))
+        return Beginning(given_weights(mapping("draw", drawn), blueprint))
 
 
 def _ports(parts: Parts, inputs: Mapping[str, str] | None) -> tuple[Port, ...]:

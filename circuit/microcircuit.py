@@ -5,15 +5,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from biorrr.circuit.regression import RegressionCircuit
+from biorrr.circuit.base import CircuitBase
+from biorrr.circuit.regression import PORTS, Invertible, Member, Regression
 from biorrr.errors import InputError
-from biorrr.models import Area, Departure, Millivolts
+from biorrr.models import Area, Departure, Millivolts, Parts, Pathway, Population, Rates
 from biorrr.models.validation import NotNegative, PositiveCount, instance_of, one_of
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Microcircuit(RegressionCircuit):
+class Microcircuit(CircuitBase):
     """Two-compartment pyramidal neurons that learn by plateau potentials, with their interneurons.
 
     Parameters
@@ -26,14 +28,13 @@ class Microcircuit(RegressionCircuit):
         Learning rates: "auto", fitted to the data, or :class:`~biorrr.models.Rates`, used as they
         stand. :meth:`Rates.suggested <biorrr.models.Rates.suggested>` gives constant ones.
     interneurons
-        How many, at least k; k unless given.
+        How many; k unless given. With fewer, outputs are inhibited in turn (docs/interneurons.md).
     ridge
         Epsilon added to Cxx and Cyy, or a pair of them.
     replay
         Ticks of spontaneous replay after each sample, by which the ridge on Cxx stays local.
     engine
-        "numpy", "cpp", or "auto": by the work of each run and whether there is a
-        compiler.
+        "numpy", "cpp", or "auto": cpp where the circuit is compiled already or compiling it pays.
     seed
         Seed of the initial weights, the order of samples and the order of replay: a whole number, a
         NumPy generator that draws one, or None for a new one each time.
@@ -78,8 +79,15 @@ class Microcircuit(RegressionCircuit):
     R0: object = None
     cell: str | Millivolts = "algebraic"
     feedback: NotNegative = 0.0
-
-    _TRACED = ("plateau", "a", "inhibition", "z")
+    s: Member = 0.0
+    rates: Rates | Sequence[Rates] | str = "auto"
+    ridge: float | tuple[float, float] = 0.0
+    replay: PositiveCount = 8
+    rho: Invertible = 1.0
+    populations: Sequence[Population] = ()
+    pathways: Sequence[Pathway] = ()
+    ports: ClassVar = PORTS
+    traced: ClassVar = ("plateau", "a", "inhibition", "z")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,24 +95,33 @@ class Microcircuit(RegressionCircuit):
             raise InputError("rho: belongs to apical feedback; give feedback=c, c > 0, too")
 
     @functools.cached_property
-    def layout(self) -> tuple[Area, ...]:
-        """The one area."""
-        return (Area(self.k, self.interneurons or self.k, self.feedback),)
+    def regression(self) -> Regression:
+        """The regression that its one area learns."""
+        area = Area(self.k, self.interneurons or self.k, self.feedback)
+        gains = (1.0, self.feedback)
+        return Regression((area,), gains, self.s, self.rates, self.ridge, self.replay, self.rho)
 
     @functools.cached_property
-    def links(self) -> tuple[float, ...]:
-        """Gains of the links from x to the area and from there to y."""
-        return 1.0, self.feedback
-
-    @property
-    def _asked(self) -> Sequence[Departure]:
+    def all_departures(self) -> tuple[Departure, ...]:
+        """All departures, whichever way they were asked for; outputs with feedback settle if
+        nothing else is said.
+        """
         cell = self.cell
         if isinstance(cell, str):
             one_of("cell", cell, ("algebraic", "millivolts"))
-            if cell == "algebraic":
-                return self.departures
-            cell = Millivolts()
-        return (instance_of("cell", cell, Millivolts), *self.departures)
+            cell = None if cell == "algebraic" else Millivolts()
+        cells = () if cell is None else (instance_of("cell", cell, Millivolts),)
+        return self.regression.with_clock((*cells, *self.departures))
+
+    @functools.cached_property
+    def parts(self) -> Parts:
+        """All parts, under all departures."""
+        return self.regression.parts(self.populations, self.pathways, self.all_departures)
+
+    def departures_in_words(self) -> str:
+        """Return departures and parts of one's own."""
+        own = [f"own {part.name}" for part in (*self.populations, *self.pathways)]
+        return "; ".join([*map(repr, self.all_departures), *own])
 
     @property
     def initial(self) -> dict[str, object]:
@@ -112,7 +129,8 @@ class Microcircuit(RegressionCircuit):
         given = {"Vx": self.Vx0, "Vy": self.Vy0, "Q": self.Q0, "R": self.R0}
         return {name: matrix for name, matrix in given.items() if matrix is not None}
 
-    def _check_sizes(self, sizes: Mapping[str, int]) -> None:
+    def check_sizes(self, sizes: Mapping[str, int]) -> None:
+        """Refuse more cells than the data have directions."""
         bound = min(sizes.values())
         if self.k > bound:
             raise InputError(

@@ -1,5 +1,5 @@
-"""Circuits between sensory and instructive data: what a microcircuit and a hierarchy have in
-common.
+"""The regression of y on x that areas of a circuit learn: what a microcircuit and a hierarchy have
+in common.
 """
 
 from __future__ import annotations
@@ -10,21 +10,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
+from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.results.text_table import regression, ridge_in_words
-from biorrr.circuit.runnable import RunnableCircuit
 from biorrr.circuit.simulation.failures import advice_on_divergence
-from biorrr.circuit.simulation.initial_state import (
-    Beginning,
-    drawn_areas,
-    drawn_weights,
-)
-from biorrr.circuit.simulation.simulate import Simulated
-from biorrr.circuit.stimulus.data_checks import warn_of_rank
+from biorrr.circuit.simulation.initial_state import Beginning, drawn_areas, drawn_weights
+from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.stimulus.data_checks import warn, warn_of_rank
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.errors import InputError, InputTypeError
@@ -39,7 +35,6 @@ from biorrr.models import (
     Parts,
     Pathway,
     Population,
-    ProximalSynapses,
     Rates,
     SensoryInput,
     Settled,
@@ -55,53 +50,44 @@ from biorrr.models.auto_rates import (
     start_of_areas,
     usual_inhibition,
 )
-from biorrr.models.validation import PositiveCount, instance_of, number_within, whole_number
+from biorrr.models.validation import instance_of, number_within, whole_number
 
+# Types of the fields of circuits that learn a regression.
 Invertible = Annotated[
     float, partial(number_within, low=1e-300)
 ]  # a number whose inverse is finite
-_LINEAR = [
-    ("proximal", ProximalSynapses().current)
-]  # the current that is the output of the paper's circuit
+Member = Annotated[
+    float, partial(number_within, low=0, high=1, remedy="; 0 is RRMSE, 1 is CCA")
+]  # of the family of regressions
+PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RegressionCircuit(RunnableCircuit):
-    """Base of circuits that learn a regression of y on x.
+@dataclass(frozen=True)
+class Regression:
+    """What areas learn, and how they meet their data.
 
     Parameters
     ----------
-    s, rates, ridge, replay, rho, populations, pathways
+    areas
+        From that nearest to x up to that nearest to y.
+    gains
+        Gains of the links between areas, from x up to y; that to y is 0 in the paper's circuit.
+    s, rates, ridge, replay, rho
         As :class:`~biorrr.circuit.Microcircuit` takes them.
     """
 
-    s: Annotated[float, partial(number_within, low=0, high=1, remedy="; 0 is RRMSE, 1 is CCA")] = (
-        0.0
-    )
-    rates: Rates | Sequence[Rates] | str = "auto"
-    ridge: float | tuple[float, float] = 0.0
-    replay: PositiveCount = 8
-    rho: Invertible = 1.0
-    populations: Sequence[Population] = ()
-    pathways: Sequence[Pathway] = ()
-    ports: ClassVar = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
-
-    @functools.cached_property
-    def layout(self) -> tuple[Area, ...]:
-        """The areas, from that nearest to x up to that nearest to y."""
-        raise NotImplementedError
-
-    @functools.cached_property
-    def links(self) -> tuple[float, ...]:
-        """Gains of the links between areas, from x up to y; that to y is 0 in the paper's
-        circuit.
-        """
-        raise NotImplementedError
+    areas: tuple[Area, ...]
+    gains: tuple[float, ...]
+    s: float
+    rates: Rates | Sequence[Rates] | str
+    ridge: float | tuple[float, float]
+    replay: int
+    rho: float
 
     @property
     def apical(self) -> bool:
         """True where plateaus drive the soma too."""
-        return self.links[-1] > 0
+        return self.gains[-1] > 0
 
     @property
     def fitted(self) -> bool:
@@ -118,95 +104,83 @@ class RegressionCircuit(RunnableCircuit):
             )
         return number_within("ridge", both[0], 0), number_within("ridge", both[1], 0)
 
-    @functools.cached_property
-    def all_departures(self) -> tuple[Departure, ...]:
-        """All departures, whichever way they were asked for; outputs with feedback settle if
-        nothing else is said.
+    # -- parts -------------------------------------------------------------------------------------
+
+    def with_clock(self, departures: Sequence[Departure]) -> tuple[Departure, ...]:
+        """Return ``departures``; outputs with feedback settle if none of them gives a clock."""
+        for departure in departures:
+            instance_of("departures", departure, Departure)
+        timed = not self.apical or any("clock" in departure.gives for departure in departures)
+        return (*departures, *(() if timed else (Settled(),)))
+
+    def parts(
+        self,
+        populations: Sequence[Population] = (),
+        pathways: Sequence[Pathway] = (),
+        departures: Sequence[Departure] = (),
+    ) -> Parts:
+        """Return all parts under ``departures``, with ``populations`` and ``pathways`` in place of
+        those of their names, or added.
         """
-        asked = [instance_of("departures", departure, Departure) for departure in self._asked]
-        timed = not self.apical or any("clock" in departure.gives for departure in asked)
-        return (*asked, *(() if timed else (Settled(),)))
-
-    @property
-    def _asked(self) -> Sequence[Departure]:
-        """Departures that were asked for, in whatever way."""
-        return self.departures
-
-    @functools.cached_property
-    def parts(self) -> Parts:
-        """All parts, under all departures."""
-        for area in self.layout:
-            remedy = "; the constraint needs one per pyramidal cell"
-            whole_number("interneurons", area.interneurons, area.k, remedy)
-        rates, departures = rates_of_areas(self.rates, len(self.layout)), self.all_departures
-        if self.apical:
-            if self.ridges[0] and any(isinstance(departure, Leaky) for departure in departures):
-                raise InputError(
-                    "ridge: replay must settle, and membranes take their time (got"
-                    f" {self.ridges[0]:g} on Cxx with Leaky(...)); use Settled(), or (0, ridge) for"
-                    " Cyy alone"
-                )
-            parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
-            parts = departed(parts, [ApicalFeedback(self.layout, rates)])
-        else:
-            (area,) = self.layout
-            parts = microcircuit_parts(
-                area.k, area.interneurons, None if rates is None else rates[0]
+        membranes = any(isinstance(departure, Leaky) for departure in departures)
+        if self.apical and self.ridges[0] and membranes:
+            raise InputError(
+                "ridge: replay must settle, and membranes take their time (got"
+                f" {self.ridges[0]:g} on Cxx with Leaky(...)); use Settled(), or (0, ridge) for Cyy"
+                " alone"
             )
+        rates = rates_of_areas(self.rates, len(self.areas))
+        if self.apical:
+            for area in self.areas:
+                remedy = "; the constraint needs one per pyramidal cell"
+                whole_number("interneurons", area.interneurons, area.k, remedy)
+            parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
+            parts = departed(parts, [ApicalFeedback(self.areas, rates)])
+        else:
+            (area,) = self.areas
+            parts = microcircuit_parts(area.k, area.interneurons, rates and rates[0])
             departures = departures if rates else (AdaptiveRates(), *departures)
-        return self._with_regression(departed(self._with_own(parts), departures))
+        parts = departed(_with_own(parts, populations, pathways), departures)
+        return parts.having(with_values(parts["neuromodulator"], **self._broadcast(parts)))
 
-    def _with_own(self, parts: Parts) -> Parts:
-        """Return ``parts`` with populations and pathways of the user's in place of those of their
-        names, or added.
-        """
-        known = {population.name: population.size for population in parts.populations}
-        for population in self.populations:
-            size = known.get(population.name)
-            if size is not None and population.size not in (None, size):
-                raise InputError(
-                    f"{population.name}.size: must be {size}, as k and interneurons say (got"
-                    f" {population.size})"
-                )
-            parts = parts.having(replace(population, size=size or population.size))
-        return parts.having(*self.pathways)
-
-    def _with_regression(self, parts: Parts) -> Parts:
-        """Return ``parts`` whose neuromodulator broadcasts which regression is learned, and its
-        ridge.
-        """
-        modulator, (ridge_x, ridge_y) = parts["neuromodulator"], self.ridges
-        values: Mapping[str, float | str] = {
+    def _broadcast(self, parts: Parts) -> dict[str, float | str]:
+        """Return what the neuromodulator says of the regression and its ridge, by variable."""
+        ridge_x, ridge_y = self.ridges
+        values: dict[str, float | str] = {
             "s": self.s,
             "rho": self.rho,
             "ridge_y": ridge_y,
             "ridge_power": f"{ridge_x!r} * cells('sensory')",
             "replay_gain": f"{ridge_x!r} * cells('sensory') / {self.replay}",
         }
-        declared = {name: value for name, value in values.items() if modulator.has(name)}
-        return parts.having(with_values(modulator, **declared))
+        modulator = parts["neuromodulator"]
+        return {name: value for name, value in values.items() if modulator.has(name)}
 
     # -- meeting the data --------------------------------------------------------------------------
 
-    def _beginning(
+    def begin(
         self,
         blueprint: Blueprint,
         feeds: Mapping[str, Feed] | None,
         seed: int,
         last: float = math.inf,
     ) -> Beginning:
-        """Return how the circuit meets its data: weights as large as suit their drive where rates
-        are fitted to it.
+        """Return how the areas meet the data of ``feeds``, or white data of unit variance where
+        there are none.
+
+        Weights are as large as suit their drive where rates are fitted to it. ``last`` is the
+        sample after which learning is announced to end; infinite if no end is announced.
         """
-        if feeds is not None and len(self.layout) == 1:
+        if feeds is not None and len(self.areas) == 1:
             centred = {name.upper(): feed.facts.some - feed.mean for name, feed in feeds.items()}
-            warn_of_rank(self.layout[0].k, centred)
-        draw = self._drawn_areas if self.apical else self._drawn
+            warn_of_rank(self.areas[0].k, centred)
+            warn_of_interneurons(self.areas[0])
+        draw = self._draw_areas if self.apical else self._draw
         weights, known = draw(blueprint, feeds, seed, last)
         parameters = {f"neuromodulator.{name}": value for name, value in known.items()}
         return Beginning(weights, parameters, self.replay if self.ridges[0] else 0)
 
-    def _drawn_areas(
+    def _draw_areas(
         self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, seed: int, last: float
     ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """Return initial weights of areas with apical feedback, and what their rates are fitted
@@ -214,7 +188,7 @@ class RegressionCircuit(RunnableCircuit):
         """
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
         if not self.fitted:
-            return drawn_areas(self.layout, m, n, seed), {}
+            return drawn_areas(self.areas, m, n, seed), {}
         power_x, power_y = float(m), 1.0
         if feeds is not None:
             power_x, power_y = feeds["x"].facts.power, feeds["y"].facts.power / n
@@ -225,13 +199,13 @@ class RegressionCircuit(RunnableCircuit):
             **plan_of_areas(last),
         }
         start = start_of_areas(power_x, power_y, self.s)
-        return drawn_areas(self.layout, m, n, seed, start), known
+        return drawn_areas(self.areas, m, n, seed, start), known
 
-    def _drawn(
+    def _draw(
         self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, seed: int, last: float
     ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """Return initial weights of the paper's circuit, and what its rates are fitted to."""
-        (area,), (m, n) = self.layout, (blueprint.sizes["x"], blueprint.sizes["y"])
+        (area,), (m, n) = self.areas, (blueprint.sizes["x"], blueprint.sizes["y"])
         known: dict[str, float] = {}
         if given := rates_of_areas(self.rates, 1):
             start = given[0].start
@@ -246,23 +220,23 @@ class RegressionCircuit(RunnableCircuit):
                 "outputs": float(area.k),
                 **plan(area.k, self.s, drive, last),
             }
-        present = {pathway.weight for pathway in blueprint.parts.weighted} - self.initial.keys()
+        present = {pathway.weight for pathway in blueprint.parts.weighted}
         drawn = drawn_weights((m, n, area.k, area.interneurons), seed, start)
         return {name: matrix for name, matrix in drawn.items() if name in present}, known
 
     # -- results -----------------------------------------------------------------------------------
 
-    def _settings(self, simulated: Simulated) -> dict[str, object]:
+    def settings(self, job: Job, outcome: Outcome) -> dict[str, object]:
         """Return plain values that a run keeps as attributes."""
-        (ridge_x, ridge_y), state = self.ridges, simulated.outcome.state
+        (ridge_x, ridge_y), state = self.ridges, outcome.state
         settings = {
             "s": self.s,
             "ridge_x": ridge_x,
             "ridge_y": ridge_y,
             "rates": str(self.rates),
-            "linear_output": int(output_is_linear(simulated.job.blueprint)),
+            "linear_output": int(self._output_is_linear(job.blueprint)),
         }
-        for departure in self.all_departures:
+        for departure in job.blueprint.parts.departures:
             if isinstance(departure, Spiking):
                 settings["cells_each"] = departure.population
         if "neuromodulator.log_retained" in state:
@@ -272,50 +246,73 @@ class RegressionCircuit(RunnableCircuit):
         if "settling.worst" in state:
             settings["worst_residual"] = float(state["settling.worst"][0])
         if self.apical:
-            areas = {"weights": [area.weights for area in self.layout], "gains": self.links}
+            areas = {"weights": [area.weights for area in self.areas], "gains": self.gains}
             settings |= {"rho": self.rho, "areas": json.dumps(areas)}
         return settings
 
-    def _more(self, simulated: Simulated, matrices: Mapping[str, np.ndarray]) -> dict[str, tuple]:
-        """Return the readout Sigma_s^-1 Vy, shape (n, k), by which the output of the last area
-        predicts y.
+    def _output_is_linear(self, blueprint: Blueprint) -> bool:
+        """Return True where nothing that departures or own parts add changes inputs, weights or
+        activities on their way to the outputs: these are X Vx, or the equilibrium of areas.
         """
-        area, feed = self.layout[-1], simulated.job.feeds["y"]
-        Vy = matrices[area.weights[1]]
+        return _computing_output(blueprint) == self._plain_output
+
+    @functools.cached_property
+    def _plain_output(self) -> set[tuple[str, str, str]]:
+        """What computes the output without departures and parts of one's own."""
+        return _computing_output(Blueprint(self.parts(departures=self.with_clock(())), PORTS))
+
+    def readout(self, job: Job, matrices: Mapping[str, np.ndarray]) -> dict[str, tuple]:
+        """Return the readout Sigma_s^-1 Vy, shape (n, k), by which the output of the last area
+        predicts y, as a variable of a run's Dataset.
+        """
+        name, feed = self.areas[-1].weights[1], job.feeds["y"]
+        Vy = matrices[name]
         out = (1 - self.s) * Vy
         if self.s:
             Cyy_Vy = sum(
                 (rows - feed.mean).T @ ((rows - feed.mean) @ Vy) for rows in chunks(feed.values)
             )
             out = self.s * (Cyy_Vy / len(feed.values) + self.ridges[1] * Vy) + out
-        pathway = next(p for p in self.parts.pathways if p.weight == area.weights[1])
-        return {"readout": (("instruction", self.parts[pathway.target].dimension), out)}
+        parts = job.blueprint.parts
+        (pathway,) = (pathway for pathway in parts.weighted if pathway.weight == name)
+        return {"readout": (("instruction", parts[pathway.target].dimension), out)}
 
-    def _remedy(self, feeds: Mapping[str, Feed], sample: int) -> str:
-        given = rates_of_areas(self.rates, len(self.layout))
+    def remedy(self, feeds: Mapping[str, Feed], sample: int) -> str:
+        """Return advice for a run that diverged at ``sample``."""
+        given = rates_of_areas(self.rates, len(self.areas))
         if given is None:
             return "look for outliers in the data, or give rates=Rates.suggested(X, Y, ...)"
         if self.apical:
-            return super()._remedy(feeds, sample)
-        return advice_on_divergence(given[0], self.layout[0].k, self.s, self.ridges, feeds, sample)
+            return "lower the rates of plasticity"
+        return advice_on_divergence(given[0], self.areas[0].k, self.s, self.ridges, feeds, sample)
 
-    def _departures_in_words(self) -> str:
-        own = [f"own {part.name}" for part in (*self.populations, *self.pathways)]
-        return "; ".join([*map(repr, self.all_departures), *own])
-
-    def _learning(self) -> dict[str, str]:
-        """Return the rows of the circuit's table that say what it learns."""
-        gains = (
-            {"gains": f"{' - '.join(f'{gain:g}' for gain in self.links)}, from x to y"}
-            if self.apical
-            else {}
-        )
+    def table(self) -> dict[str, str]:
+        """Return the rows of a circuit's table that say what it learns."""
+        gains = f"{' - '.join(f'{gain:g}' for gain in self.gains)}, from x to y"
         return {
-            **gains,
+            **({"gains": gains} if self.apical else {}),
             "regression": regression(self.s),
             "ridge": ridge_in_words(self.ridges),
             "rates": str(self.rates),
         }
+
+
+def _with_own(
+    parts: Parts, populations: Sequence[Population], pathways: Sequence[Pathway]
+) -> Parts:
+    """Return ``parts`` with populations and pathways of the user's in place of those of their
+    names, or added.
+    """
+    known = {population.name: population.size for population in parts.populations}
+    for population in populations:
+        size = known.get(population.name)
+        if size is not None and population.size not in (None, size):
+            raise InputError(
+                f"{population.name}.size: must be {size}, as k and interneurons say (got"
+                f" {population.size})"
+            )
+        parts = parts.having(replace(population, size=size or population.size))
+    return parts.having(*pathways)
 
 
 def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Rates, ...] | None:
@@ -334,9 +331,23 @@ def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Ra
     return tuple(each)
 
 
-def output_is_linear(blueprint: Blueprint) -> bool:
-    """Return True where the output is X Vx, as in the paper's circuit, and nothing else changes
-    it.
+def warn_of_interneurons(area: Area) -> None:
+    """Warn of an area with fewer interneurons than outputs."""
+    if area.interneurons < area.k:
+        warn(
+            f"interneurons: fewer than outputs ({area.interneurons} for k = {area.k}), so that"
+            " learning does not come to rest; docs/interneurons.md says what it does"
+        )
+
+
+def _computing_output(blueprint: Blueprint) -> set[tuple[str, str, str]]:
+    """Return what happens on the way from inputs and weights to the outputs, as (part, phase, code)
+    of each operation.
     """
-    writers = [action for action in blueprint.schedule if "pyramidal.z" in action.writes]
-    return [(action.part, action.code) for action in writers] == _LINEAR
+    operations = [o for o in blueprint.program.operations if o.phase != "plasticity"]
+    wanted = {f"{cells.name}.z" for cells in blueprint.parts.all(kind="pyramidal")}
+    found: list[Operation] = []
+    while more := [o for o in operations if o not in found and o.writes & wanted]:
+        found += more
+        wanted.update(*(operation.reads for operation in more))
+    return {(operation.part, operation.phase, operation.code) for operation in found}

@@ -45,7 +45,7 @@ import runpy, sys
 import matplotlib.pyplot as plt
 plt.show = lambda: None
 runpy.run_path(sys.argv[1], run_name="__main__")
-plt.gcf().savefig(sys.argv[2], dpi=110)
+plt.gcf().savefig(sys.argv[2], dpi=200)
 """
 
 

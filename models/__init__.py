@@ -20,14 +20,14 @@ from biorrr.models.departures.interventions import (
     Event,
     Freeze,
     Silence,
-    SilencedInterneurons,
+    Silenceable,
     SwapData,
 )
 from biorrr.models.departures.plateaus import AllOrNone, ApicalDrive, Rectified, Sign
 from biorrr.models.departures.spiking import Spiking
 from biorrr.models.departures.transmission import LateInstruction, LoopDelay, TransmissionNoise
 from biorrr.models.millivolts import BurstingCells, Millivolts, SomatostatinCells
-from biorrr.models.paper.clock import Clock, HoldingClock, SettlingClock
+from biorrr.models.paper.clock import Clock
 from biorrr.models.paper.fibres import InstructiveInput, SensoryInput
 from biorrr.models.paper.microcircuit_parts import microcircuit_parts
 from biorrr.models.paper.neuromodulator import AdaptiveNeuromodulator, AdaptiveRates, Neuromodulator
@@ -41,9 +41,11 @@ from biorrr.models.paper.synapses import (
 from biorrr.models.parts import Parts, Pathway, Population, with_values
 from biorrr.models.random_draws import Stream, gaussian_draw, poisson_draw, uniform_draw
 from biorrr.models.rates import Rate, Rates
-from biorrr.models.variables import PHASES, Step, Variable
+from biorrr.models.rules import Term
+from biorrr.models.variables import BLOCKS, PHASES, Step, Variable
 
 __all__ = [
+    "BLOCKS",
     "PHASES",
     "AdaptiveNeuromodulator",
     "AdaptiveRates",
@@ -61,7 +63,6 @@ __all__ = [
     "Eligibility",
     "Event",
     "Freeze",
-    "HoldingClock",
     "HomeostaticScaling",
     "InAreas",
     "InstructiveInput",
@@ -83,16 +84,16 @@ __all__ = [
     "Rectified",
     "SensoryInput",
     "Settled",
-    "SettlingClock",
     "Sign",
     "Silence",
-    "SilencedInterneurons",
+    "Silenceable",
     "SomatostatinCells",
     "SparseConnections",
     "Spiking",
     "Step",
     "Stream",
     "SwapData",
+    "Term",
     "TransmissionNoise",
     "Variable",
     "departed",

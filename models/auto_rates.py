@@ -72,7 +72,7 @@ TOWARDS_STRONGEST = 0.6
 # Directions of x that halve the interneuron rate; without it outputs of white data are lost.
 SPREAD = 300.0
 # Bounds on the effect of one sample: on Vx, for each cell and for all together, and on the others.
-# Below 2, and lower for one cell, which takes all noise. The last one matters for heavy tails alone.
+# Below 2, and lower for one cell, which takes all noise. The last matters for heavy tails alone.
 SINGLE_X = 0.4, 1.2
 SINGLE = 0.1
 # Output power below which Q and Vy slow down no further. With 1 outputs of sparse data flare up.

@@ -41,7 +41,7 @@ class Departure:
     within
         Numbers of the areas that it is limited to; every area if empty.
     memory
-        Time over which it looks back, in seconds, or in samples where activity is instant; 0 within
+        Time over which it looks back, in ms, or in samples where activity is instant; 0 within
         a sample.
     """
 

@@ -183,6 +183,21 @@ def renamed(code: str, names: Mapping[str, str]) -> str:
     return ast.unparse(tree)
 
 
+def subtracts(code: str, name: str) -> bool:
+    """Return True if statements subtract what is called ``name``.
+
+    >>> subtracts("plateau = a - inhibition", "inhibition")
+    True
+    """
+    values = (node for _, value in parsed(code) for node in ast.walk(value))
+    taken = [
+        node.right if isinstance(node, ast.BinOp) else node.operand
+        for node in values
+        if isinstance(getattr(node, "op", None), (ast.Sub, ast.USub))
+    ]
+    return any(name in names_in(ast.unparse(node)).read for node in taken)
+
+
 def evaluate(expression: str | float, values: Mapping[str, object]):
     """Return ``expression`` in NumPy, given the ``values`` of its names (and of functions that come
     with them).

@@ -43,7 +43,8 @@ class Meanings:
     """The rule by which names in the code of parts are understood.
 
     A part's own variables come first. In the code of a pathway, an ending `_pre` or `_post` then
-    marks a variable of its source or target cell. Every other name must be broadcast.
+    marks a variable of its source or target cell, or one that these call otherwise. Every other
+    name must be broadcast: in a hierarchy, `eta_x` in area 2 is `eta_x_2` where that is broadcast.
 
     Parameters
     ----------
@@ -66,6 +67,7 @@ class Meanings:
         self.broadcast = {
             v.name: p.name for p in parts.populations for v in p.variables if v.per == "circuit"
         }
+        self._aliases = {(p.name, n): v for p in parts.populations for n, v in p.aliases}
         self._known = {
             (part, name) for part, variables in self.declared.items() for name in variables
         } | {*further}
@@ -79,9 +81,11 @@ class Meanings:
         stem, _, side = name.rpartition("_")
         if isinstance(part, Pathway) and side in ("pre", "post"):
             end = part.source if side == "pre" else part.target
-            if (end, stem) in self._known:
-                return Meaning(side, end, stem)
-        return Meaning("broadcast", self.broadcast[name], name) if name in self.broadcast else None
+            variable = stem if (end, stem) in self._known else self._aliases.get((end, stem))
+            if variable is not None:
+                return Meaning(side, end, variable)
+        heard = next((n for n in (f"{name}_{part.area}", name) if n in self.broadcast), None)
+        return None if heard is None else Meaning("broadcast", self.broadcast[heard], heard)
 
     def keys(self, part: Population | Pathway, names: Iterable[str]) -> frozenset[str]:
         """Return the variables that ``names`` mean in the code of ``part``, as "part.variable".
@@ -96,6 +100,15 @@ class Meanings:
         """
         part, _, name = key.partition(".")
         return self.declared[part][name].role if name in self.declared[part] else ""
+
+    def keys_of(self, role: str) -> frozenset[str]:
+        """Return the declared variables of one ``role``, as "part.variable"."""
+        return frozenset(
+            f"{part}.{name}"
+            for part, variables in self.declared.items()
+            for name, variable in variables.items()
+            if variable.role == role
+        )
 
     def names(
         self, part: Population | Pathway, where: str, code: str, given: tuple[str, ...] = ()

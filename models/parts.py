@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 from biorrr.errors import InputError
+from biorrr.models.expressions import subtracts
 from biorrr.models.language import Expression, OptionalExpression, check_name
+from biorrr.models.rules import GivenRule, as_rule
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
 from biorrr.models.variables import Phase, Step, Variable
 
@@ -97,6 +99,8 @@ class Population(Part):
         given.
     area
         Number of its area in a hierarchy, from 1; 0 where it belongs to none.
+    aliases
+        Other names under which pathways may read its variables, as (name, variable).
     """
 
     size: PositiveCount | None = None
@@ -108,6 +112,7 @@ class Population(Part):
     shape: Literal["circle", "triangle", ""] = "circle"
     kind: str = ""
     area: Count = 0
+    aliases: tuple[tuple[str, str], ...] = ()
     holders = ("cell", "population", "circuit")
 
     def __post_init__(self) -> None:
@@ -140,16 +145,16 @@ class Pathway(Part):
     phase
         Time within the tick at which the current flows.
     change
-        Expression that is added to `w` in a sample: the plasticity rule. Nothing unless given.
+        The plasticity rule, which is added to `w` when a sample ends: terms, or one expression,
+        kept as terms (:mod:`biorrr.models.rules`). Nothing unless given.
     judged
         Rule whose locality is judged, where ``change`` reaches the same weights in another way. It
         is never simulated, so it may read what a synapse cannot know. ``change`` unless given.
     replay
-        Expression that is added to `w` in a tick of spontaneous replay instead. Nothing unless
-        given.
-    averaged
-        True where `w` changes when a sample ends, by the mean of `change` over the time for which
-        it was held; else `change` is made in every tick.
+        Rule by which `w` changes in spontaneous replay instead. Nothing unless given.
+    block
+        "tick" where `w` changes by the mean of `change` over the ticks of the sample, "end" where
+        it changes by the value of `change` when the sample ends.
     bound
         Expression to which `w` is set after each change, such as "clip(w, 0, inf)".
     start
@@ -163,8 +168,10 @@ class Pathway(Part):
         Name of the matrix of weights; the pathway's own unless given.
     weighted
         False for a plain sum over cells, without weights.
-    sign
-        +1 where the current adds to its target's activity, -1 where it is subtracted there.
+    wiring
+        "all" for synapses from every cell to every cell. "groups" where the larger population is
+        made of groups of consecutive cells, one group for each cell of the smaller one, and only
+        those connect that belong together; such synapses have no weights.
     target_by_source
         True where the matrix has one row per target cell, as the paper's Q and R; else one row per
         source cell.
@@ -183,10 +190,10 @@ class Pathway(Part):
     drives: str = ""
     current: Expression = "w"
     phase: Phase = "drive"
-    change: OptionalExpression = ""
+    change: GivenRule = ""
     judged: OptionalExpression = field(default="", kw_only=True)
-    replay: OptionalExpression = ""
-    averaged: bool = False
+    replay: GivenRule = ""
+    block: Literal["tick", "end"] = "tick"
     bound: OptionalExpression = ""
     start: Expression = "w"
     sums: tuple[tuple[str, Expression], ...] = ()
@@ -194,7 +201,7 @@ class Pathway(Part):
     steps: tuple[Step, ...] = ()
     weight: str = ""
     weighted: bool = True
-    sign: Literal[1, -1] = 1
+    wiring: Literal["all", "groups"] = "all"
     target_by_source: bool = False
     spread: NotNegative = 0.1
     meaning: str = ""
@@ -205,11 +212,20 @@ class Pathway(Part):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        own = {"w", "plastic", *super().declared}
+        for name in ("change", "replay"):
+            if isinstance(text := getattr(self, name), str):
+                object.__setattr__(self, name, as_rule(text, own))
         object.__setattr__(
             self, "weight", check_name(f"{self.name}.weight", self.weight or self.name)
         )
         if not self.weighted:
             object.__setattr__(self, "weight", "")
+        if self.wiring == "groups" and (self.weighted or self.variables or self.steps):
+            raise InputError(
+                f"{self.name}.wiring: must be 'all' for synapses that have weights or variables"
+                " (got 'groups')"
+            )
         filled = [variable for variable, _ in self.currents]
         if len(set(filled)) < len(filled):
             raise InputError(
@@ -234,13 +250,9 @@ class Pathway(Part):
             given["plastic"] = _PLASTIC
         return {**given, **super().declared}
 
-    def times(self, **factors: str) -> Pathway:
-        """Return the same with the expressions of some fields multiplied by ``factors``; an empty
-        one stays empty.
-        """
-        codes = {name: getattr(self, name) for name in factors}
-        multiplied = {name: code and f"{factors[name]} * ({code})" for name, code in codes.items()}
-        return replace(self, **multiplied)  # type: ignore[arg-type]
+    def times(self, factor: str) -> Pathway:
+        """Return the same with both rules multiplied by ``factor``, which the synapse knows."""
+        return replace(self, change=self.change.times(factor), replay=self.replay.times(factor))
 
     @property
     def currents(self) -> tuple[tuple[str, str], ...]:
@@ -303,16 +315,23 @@ class Parts:
         have = ", ".join(part.name for part in self.everything)
         raise InputError(f"the circuit has no part called {name!r}; it has {have}")
 
+    def sign(self, pathway: Pathway) -> int:
+        """Return -1 if the target cells of ``pathway`` subtract the current that they receive, as
+        the distal dendrite does with inhibition; else 1.
+        """
+        steps = self[pathway.target].steps
+        return -1 if any(subtracts(step.code, pathway.drives) for step in steps) else 1
+
     def all(self, kind: str, area: int | None = None) -> tuple:
         """Return the populations and pathways of ``kind``: of every area, or of one."""
         return tuple(part for part in self._seen if part.kind == kind and area in (None, part.area))
 
-    @property
+    @functools.cached_property
     def weighted(self) -> tuple[Pathway, ...]:
         """Pathways that have weights, of the areas that :meth:`all` is limited to."""
         return tuple(part for part in self._seen if isinstance(part, Pathway) and part.weighted)
 
-    @property
+    @functools.cached_property
     def _seen(self) -> tuple[Population | Pathway, ...]:
         return tuple(
             part for part in self.everything if not self.within or part.area in (0, *self.within)

@@ -66,9 +66,17 @@ Milliseconds = Annotated[float, milliseconds]
 Picoamperes = Annotated[float, partial(plain_within, unit="pA", low=-1e4, high=1e4)]
 
 
-def seconds_or_samples(name: str, value) -> float:
-    """Return ``value``, a Brian2 time or a plain number of seconds or samples, as a number."""
-    return number_within(name, plain(name, value, "s"), 0)
+class Duration(float):
+    """Milliseconds that were given as a time, so that they cannot mean samples."""
+
+    def __repr__(self) -> str:
+        return f"{float(self):g}*ms"
 
 
-Lasting = Annotated[float, seconds_or_samples]
+def milliseconds_or_samples(name: str, value) -> float:
+    """Return ``value``, a Brian2 time or a plain number of milliseconds or samples, as a number."""
+    number = number_within(name, plain(name, value, "ms"), 0)
+    return Duration(number) if hasattr(value, "dim") or isinstance(value, Duration) else number
+
+
+Lasting = Annotated[float, milliseconds_or_samples]

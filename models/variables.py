@@ -11,7 +11,7 @@ from biorrr.models.language import Statements, Value, check_name
 from biorrr.models.physical_units import UNITS
 from biorrr.models.validation import check_fields, one_of
 
-# The phases of a tick, in order: when currents flow and when cells and synapses act.
+# The phases of each block, in order: when currents flow and when cells and synapses act.
 PHASES = {
     "input": (
         "A sample comes on, or an input is replayed; the clock and the learning rates are set."
@@ -36,10 +36,13 @@ PHASES = {
     "apical": "The plateau reaches the soma.",
     "eligibility": "Traces take in what cells have just done, for synapses that learn across time.",
     "modulation": "The neuromodulator fits the learning rates to what the cells have done.",
-    "integration": "Synapses gather what their rule asks for while a sample is held.",
-    "plasticity": "Synapses change, by the activities of this tick and the weights before it.",
+    "integration": "What rules ask for is summed up while a sample is held.",
+    "plasticity": "Synapses change, by the activities of the sample and the weights before it.",
 }
 Phase = Annotated[str, partial(one_of, choices=tuple(PHASES))]
+# The blocks of the program: when a sample comes on, every tick for which it is held, when it ends.
+BLOCKS = ("onset", "tick", "end")
+Block = Annotated[str, partial(one_of, choices=BLOCKS)]
 # Names that every synapse or cell has already.
 _GIVEN = ("i", "j", "w", "plastic")
 
@@ -70,9 +73,9 @@ class Variable:
     unit
         Its physical unit, one of :data:`biorrr.models.physical_units.UNITS`; "1" where it has none.
         Brian2 checks that statements agree with it.
-    at_end
-        True where what counts is its value when a sample ends: a trace then has one value per
-        sample, not one per tick.
+    block
+        "end" where only its value when a sample ends counts: a trace then has one value per sample,
+        not one per tick.
     """
 
     name: str
@@ -81,7 +84,7 @@ class Variable:
     role: Literal["activity", "memory", "parameter", "input"] = "activity"
     value: Value = 0.0
     unit: Annotated[str, partial(one_of, choices=tuple(UNITS))] = "1"
-    at_end: bool = False
+    block: Literal["tick", "end"] = "tick"
 
     def __post_init__(self) -> None:
         check_fields(self, check_name("Variable.name", self.name, variable=True))
@@ -109,27 +112,29 @@ def broadcast(
 
 @dataclass(frozen=True)
 class Step:
-    """Statements that cells or synapses carry out once per tick.
+    """Statements that cells or synapses carry out while a sample is presented.
 
     Parameters
     ----------
     phase
-        Time within the tick: a name of :data:`biorrr.models.PHASES`. Steps of one part in one phase
-        follow one another as they were added.
+        Time within the block: a name of :data:`biorrr.models.PHASES`. Steps of one part in one
+        phase follow one another as they were added.
     code
         Statements that assign to variables of the part, or to names of their own that no other code
         sees.
     replays
-        True for a step that also happens in the ticks of spontaneous replay. Without it cells and
-        synapses are, in replay, as if the step were not there.
-    at_end
-        True for a step that happens in the last tick of a sample only.
+        True for a step that also happens in spontaneous replay. Without it cells and synapses are,
+        in replay, as if the step were not there.
+    block
+        "tick" for a step of every tick (one that reads only what stands still while a sample is
+        held is then executed once, at its onset), "onset" for one that happens when a sample comes
+        on, "end" for one that happens when it ends.
     """
 
     phase: Phase
     code: Statements
     replays: bool = False
-    at_end: bool = False
+    block: Block = "tick"
 
     def __post_init__(self) -> None:
         check_fields(self)

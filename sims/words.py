@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,14 +31,6 @@ def listed(names: Iterable[object]) -> str:
 def in_full(number: float) -> str:
     """Return a number with all its digits: ``1``, ``0.25``, ``0.3333333``."""
     return str(int(number)) if number == int(number) else repr(float(number))
-
-
-def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return a hint at the known name that is most like ``name``, to end a clause with; nothing
-    where none is.
-    """
-    near = difflib.get_close_matches(name, [*known], n=1, cutoff=cutoff)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def printable(text: object) -> str:

@@ -16,6 +16,7 @@ from biorrr.analysis.figures.style import (
     DataArray,
     Dataset,
     axes_of,
+    legend_below,
     percent,
     styled,
 )
@@ -44,7 +45,7 @@ def plot_departures(results: Dataset) -> NDArray:
     -------
     axes : (data sets,)
     """
-    from matplotlib.patches import Patch
+    from matplotlib.patches import Rectangle
 
     names = [str(name) for name in results.data_vars if f"{name}_value" in results.coords]
     tolerated = results.attrs["tolerated"]
@@ -63,16 +64,10 @@ def plot_departures(results: Dataset) -> NDArray:
         ax.tick_params(left=False)
     axes[0].set_yticks(range(len(names)), [_label(results[name]) for name in names])
     words = (f"below {_BOUNDS[0]:.0%}", f"to {tolerated:.0%}", f"to {_BOUNDS[1]:.0%}", "above")
-    handles = [
-        Patch(facecolor=colour, label=word)
-        for colour, word in zip(_LEARNS + _BREAKS, words, strict=True)
-    ]
-    axes[0].figure.legend(
-        handles=handles,
-        title="Mean excess over seeds; fields go from mild to severe (rows with *: in no order).",
-        loc="outside lower center",
-        ncols=4,
-    )
+    for tint, word in zip(_LEARNS + _BREAKS, words, strict=True):
+        axes[0].add_patch(Rectangle((0, 0), 0, 0, facecolor=tint, label=word))
+    note = "Mean excess over seeds; fields go from mild to severe (rows with *: in no order)."
+    legend_below(axes, note)
     return axes
 
 

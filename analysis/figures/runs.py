@@ -8,7 +8,7 @@ them; ``exact`` is their exact solution, where it is known already; ``neurons`` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,27 +66,23 @@ def plateau_of(
         data, shown = _between(data, *samples), samples[1] - samples[0]
     found = stages(data, X, Y, exact, shown)
     chosen = {_title(one, title, samples): one for title, one in found.items()}
-    cells = _chosen(data, neurons, MOST_TRACED)
-    theory = {
-        title: {name: _rows(signal, cells) for name, signal in one.theory.items()}
-        for title, one in chosen.items()
-    }
-    held = _held(data)
+    cells, held = _chosen(data, neurons, MOST_TRACED), _held(data)
+    shown_onsets = {title: onsets(data, one.samples) for title, one in chosen.items()}
     return plot_plateau(
-        {
-            title: {name: _rows(trace, cells) for name, trace in one.traces.items()}
-            for title, one in chosen.items()
-        },
-        theory if any(theory.values()) else None,
+        {title: _of_cells(one.traces, cells) for title, one in chosen.items()},
+        {title: _of_cells(one.theory, cells) for title, one in chosen.items() if one.theory},
         at={title: moments(data, one.samples) for title, one in chosen.items()},
         unit=unit_of(data),
-        onsets=(
-            {title: onsets(data, one.samples) for title, one in chosen.items()} if held else None
-        ),
+        onsets=shown_onsets if held else None,
         neurons=[_name(data, cell) for cell in cells],
         note=HALFWAY if STAGES[1] in found else "",
         ax=ax,
     )
+
+
+def _of_cells(signals: Mapping[str, NDArray], cells: list[int]) -> dict[str, NDArray]:
+    """Return signals by name with a row per tick and a column per chosen cell."""
+    return {name: _rows(signal, cells) for name, signal in signals.items()}
 
 
 def _title(stage: Stage, title: str, samples: tuple[int, int] | None) -> str:
@@ -203,7 +199,7 @@ def raster_of(
         timed = starts[0] + step * fired[kept], place * each + who[kept] % each, each
     return plot_raster(
         moments(data, last.samples),
-        {name: _rows(trace, cells) for name, trace in last.traces.items()},
+        _of_cells(last.traces, cells),
         onsets=starts,
         unit=unit_of(data),
         spikes=timed,

@@ -119,11 +119,8 @@ def _draw_curve(ax: Axes, sweep: _Sweep) -> None:
     (name,), (levels,) = sweep.names, sweep.levels
     numeric = all(isinstance(level, int | float) for level in levels)
     at = {level: level if numeric else place for place, level in enumerate(levels)}
-    seeds = [row for row in sweep.rows if row.get(sweep.measure) is not None]
-    if len(sweep.rows) > len(sweep.means):
-        places = [at[row[name]] for row in seeds]
-        grey = {"color": colour("theory"), "alpha": 0.6, "markersize": 4, "label": "one seed"}
-        ax.plot(places, [row[sweep.measure] for row in seeds], ".", **grey)
+    if sweep.seeds > 1:
+        _draw_seeds(ax, sweep, at)
     curve = [at[level] for level in levels], [sweep.means[(level,)] for level in levels]
     ax.plot(*curve, "o-", color=colour("circuit"), label=_of_seeds(sweep))
     _mark_lowest(ax, [(at[point[0]], sweep.means[point]) for point in sweep.best])
@@ -132,6 +129,14 @@ def _draw_curve(ax: Axes, sweep: _Sweep) -> None:
         ax.yaxis.set_major_formatter(sweep.percent)
     if not numeric:
         ax.set_xticks(range(len(levels)), [_short(level) for level in levels])
+
+
+def _draw_seeds(ax: Axes, sweep: _Sweep, at: Mapping[Any, float]) -> None:
+    """Draw each seed as a grey point."""
+    (name,) = sweep.names
+    seeds = [row for row in sweep.rows if row.get(sweep.measure) is not None]
+    look = {"color": colour("theory"), "alpha": 0.6, "markersize": 4, "label": "one seed"}
+    ax.plot([at[row[name]] for row in seeds], [row[sweep.measure] for row in seeds], ".", **look)
 
 
 def _draw_map(ax: Axes, sweep: _Sweep) -> None:

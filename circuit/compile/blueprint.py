@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from biorrr.circuit.compile.held_samples import program
 from biorrr.circuit.compile.matrices import Orientation
-from biorrr.circuit.compile.schedule import Action, merged, ordered
+from biorrr.circuit.compile.program import Program, compile_program
 from biorrr.circuit.compile.timing import Timing
+from biorrr.errors import InputError
 from biorrr.models import Parts, Pathway, Variable
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
@@ -66,6 +66,11 @@ class Port:
     variable: str
     changes: str = "sample"
 
+    @property
+    def key(self) -> str:
+        """The variable that it sets, as "population.variable"."""
+        return f"{self.population}.{self.variable}"
+
 
 @dataclass(frozen=True)
 class Blueprint:
@@ -96,6 +101,25 @@ class Blueprint:
         return {
             p.weight: self.orientations[p.name].matrix(weights[p.name]) for p in self.parts.weighted
         }
+
+    def ends(self, pathway: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the source and the target cell of each synapse of ``pathway``."""
+        turn = self.orientations[pathway]
+        if self.parts[pathway].wiring == "all":
+            return turn.ends(np.arange(turn.sources * turn.targets))
+        larger = np.arange(max(turn.sources, turn.targets))
+        smaller = larger // self.group(pathway)
+        return (smaller, larger) if turn.targets > turn.sources else (larger, smaller)
+
+    def group(self, pathway: str) -> int:
+        """Return the number of cells in each group that ``pathway`` connects."""
+        turn = self.orientations[pathway]
+        few, many = sorted((turn.sources, turn.targets))
+        if many % few:
+            raise InputError(
+                f"{pathway}.wiring: needs groups of one size (got {many} cells for {few})"
+            )
+        return many // few
 
     @functools.cached_property
     def timing(self) -> Timing:
@@ -138,28 +162,29 @@ class Blueprint:
         return Meanings(self.parts)
 
     @functools.cached_property
-    def _steps(self) -> list[Action]:
-        return ordered(self.meanings)
-
-    @functools.cached_property
-    def schedule(self) -> tuple[Action, ...]:
-        """Actions of a tick, in order."""
-        return merged(self._steps, self.parts)
-
-    @functools.cached_property
-    def program(self) -> tuple[Action, ...]:
-        """Actions that engines carry out: those of the schedule, with less work while a sample is
-        held.
+    def program(self) -> Program:
+        """What happens when a sample or a replayed input comes on, in every tick, and when it
+        ends.
         """
-        still = [port for port in self.ports if port.changes == "sample"]
-        return program(
-            self.meanings, self._steps, [f"{port.population}.{port.variable}" for port in still]
+        moving = frozenset(port.key for port in self.ports if port.changes == "tick")
+        return compile_program(self.meanings, moving)
+
+    @functools.cached_property
+    def moving_ports(self) -> frozenset[str]:
+        """Names of the ports that are shown in every tick: their data change then, or a step
+        changes what they show.
+        """
+        ticks = (*self.program.sample.tick, *self.program.replay.tick)
+        written = {key for operation in ticks for key in operation.writes}
+        return frozenset(
+            port.name for port in self.ports if port.changes == "tick" or port.key in written
         )
 
     @functools.cached_property
     def sums(self) -> tuple[Quantity, ...]:
-        """Variables that actions of the program fill beyond those that parts declare."""
-        written = dict.fromkeys(key for action in self.program for key in sorted(action.writes))
+        """Variables that the program fills beyond those that parts declare."""
+        operations = self.program.operations
+        written = dict.fromkeys(key for one in operations for key in sorted(one.writes))
         return tuple(self._sum(*key.split(".")) for key in written if key not in self.by_key)
 
     def _sum(self, part: str, name: str) -> Quantity:
@@ -185,7 +210,7 @@ class Blueprint:
         """
         found: dict[tuple[str, str], None] = {}
         for pathway in (pathway for pathway in self.parts.pathways if pathway.change):
-            codes = [pathway.change, *(step.code for step in pathway.steps)]
+            codes = [str(pathway.change), *(step.code for step in pathway.steps)]
             for meant in (
                 self.meanings.find(pathway, name) for code in codes for name in names_in(code).read
             ):
@@ -208,7 +233,7 @@ class Blueprint:
         compiled code.
         """
         bare = [
-            replace(_bare(p), variables=tuple(map(_bare, p.variables)))
+            replace(_bare(p), variables=tuple(replace(_bare(v), block="tick") for v in p.variables))
             for p in self.parts.everything
         ]
         return replace(self, parts=Parts((), ()).having(*bare))
@@ -221,9 +246,7 @@ _WORDS_AND_VALUES = {
     "equation": "",
     "dimension": "",
     "kind": "",
-    "area": 0,
     "weight": "",
-    "sign": 1,
     "judged": "",
     "target_by_source": False,
     "value": 0.0,

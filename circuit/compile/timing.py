@@ -16,15 +16,15 @@ class Timing:
     ----------
     tick
         Length of a tick in ms; infinite where activity is instant.
-    held, replay_held
+    duration, replay_duration
         Ticks for which a sample and a replay are held.
     settles
         True where a sample is held until outputs settle, so that only its last tick counts.
     """
 
     tick: float
-    held: int = 1
-    replay_held: int = 1
+    duration: int = 1
+    replay_duration: int = 1
     settles: bool = False
 
     @classmethod
@@ -32,8 +32,8 @@ class Timing:
         """Return the timing that the clock among ``parts`` gives."""
         clock = {variable.name: variable.value for variable in parts["clock"].variables}
         settles = any(population.name == "settling" for population in parts.populations)
-        replay_held = int(float(clock.get("replay_held", 1.0)))
-        return cls(float(clock["tick"]), int(float(clock["held"])), replay_held, settles)
+        replay_duration = int(float(clock.get("replay_duration", 1.0)))
+        return cls(float(clock["tick"]), int(float(clock["duration"])), replay_duration, settles)
 
     @property
     def instant(self) -> bool:
@@ -41,11 +41,6 @@ class Timing:
         return not math.isfinite(self.tick)
 
     @property
-    def seconds(self) -> float:
-        """Length of a tick in seconds."""
-        return self.tick / 1000
-
-    @property
     def window(self) -> float:
         """Seconds for which a sample is held; 0 where activity is instant."""
-        return 0.0 if self.instant else self.held * self.tick / 1000
+        return 0.0 if self.instant else self.duration * self.tick / 1000

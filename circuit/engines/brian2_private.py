@@ -148,27 +148,29 @@ def array_of(group: Any, name: str) -> Any:
     return _private(group.variables[name], "get_value")()
 
 
-def let_hear(part: Any, name: str, holder: Any) -> None:
-    """Let the code of ``part`` read the variable ``name`` of ``holder``, a group of one cell."""
-    _private(part.variables, "add_reference")(name, holder, name, index="0")
+def let_hear(part: Any, name: str, holder: Any, variable: str, place: str) -> None:
+    """Let the code of ``part`` read, as ``name``, a variable of ``holder``: the group of its "pre"
+    or "post" cells, or one of one cell.
+    """
+    index = {"pre": "_presynaptic_idx", "post": "_postsynaptic_idx"}.get(place, "0")
+    _private(part.variables, "add_reference")(name, holder, variable, index=index)
 
 
 def summing_step(synapses: Any, variable: str) -> Any:
-    """Return the step that sums over ``synapses`` into ``variable``, whose place in the tick can be
-    set.
-    """
+    """Return the step that sums over ``synapses`` into ``variable`` of the target cells."""
     return _private(synapses, "summed_updaters")[f"{variable}_post"]
 
 
-def run_only_if(step: Any, due: Callable[[], bool]) -> None:
-    """Let ``step`` run in those ticks only in which ``due`` returns True."""
-    run = _private(step, "run")
+def deactivate(group: Any) -> None:
+    """Keep Brian2 from running the steps of ``group``."""
+    for step in _private(group, "contained_objects"):
+        step.active = False
 
-    def run_if_due() -> None:
-        if due():
-            run()
 
-    step.run = run_if_due
+def prepare(step: Any) -> Callable[[], None]:
+    """Return the function that does ``step``, whose code is generated."""
+    _private(step, "before_run")({})
+    return _private(step, "run")
 
 
 def mark_as_run(parts: Iterable[Any], network: Any) -> None:

@@ -28,7 +28,7 @@ from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.data_checks import check_unchanged
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.errors import RunError
-from biorrr.models import algebra, expressions, random_draws
+from biorrr.models import expressions, random_draws, rules
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the cost of a call
 _FIRST_SEGMENT = 2_000  # ticks, before the speed is known
@@ -66,9 +66,9 @@ class _Segment(ctypes.Structure):
 
     _fields_ = (
         ("samples", ctypes.c_int64),
-        ("held", ctypes.c_int64),
+        ("duration", ctypes.c_int64),
         ("replays", ctypes.c_int64),
-        ("replay_held", ctypes.c_int64),
+        ("replay_duration", ctypes.c_int64),
         ("shown", ctypes.c_void_p),
         ("snapshots", _Records),
         ("traces", _Records),
@@ -170,7 +170,7 @@ class CompiledRun:
         """Simulate samples ``start`` to ``stop`` and hand what they leave to ``recorder``; return
         the number of samples after which all was finite.
         """
-        job, held = self.job, self.job.blueprint.timing.held
+        job, timing = self.job, self.job.blueprint.timing
         shown = np.ascontiguousarray(job.presentation.shown(start, stop), np.int64)
         self._check_bounds(shown)
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
@@ -178,12 +178,12 @@ class CompiledRun:
         # Arrays with names: what ctypes is given is but their address.
         when_due, when_traced = (np.asarray(t - start, np.int64) for t in (due, traced))
         weights = self.weights.room(len(due))
-        traces = self.traces.room(len(traced) * held)
+        traces = self.traces.room(len(traced) * timing.duration)
         segment = _Segment(
             stop - start,
-            held,
+            timing.duration,
             job.presentation.replay,
-            job.blueprint.timing.replay_held,
+            timing.replay_duration,
             shown.ctypes.data,
             self.weights.records(when_due, weights),
             self.traces.records(when_traced, traces),
@@ -191,7 +191,7 @@ class CompiledRun:
         )
         finite = self.simulate(ctypes.c_void_p(self.memory.ctypes.data), ctypes.byref(segment))
         # The sample that diverged was recorded as well, but its weights were not kept.
-        traced = np.repeat(traced[when_traced <= finite], held)
+        traced = np.repeat(traced[when_traced <= finite], timing.duration)
         recorder.trace(traced, self.traces.by_name(traces[: len(traced)]))
         due = due[when_due <= finite]
         recorder.snapshot(due, self.weights.by_name(weights[: len(due)]))
@@ -292,7 +292,7 @@ def _sources() -> dict[str, Any]:
         *(here / name for name in ("cpp_source.py", "cpp_steps.py", "memory.py")),
         *sorted((here.parent / "compile").glob("*.py")),
         *sorted((here / "templates").iterdir()),
-        *(Path(str(module.__file__)) for module in (algebra, expressions)),
+        *(Path(str(module.__file__)) for module in (expressions, rules)),
     ]
     texts = [path.read_text() for path in sources]
     return {"draws": random_draws.SOURCES, "sources": texts}

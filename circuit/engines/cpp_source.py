@@ -1,8 +1,8 @@
 """The C++ source of a circuit: one file, written from the circuit's own description.
 
 The circuit is built as a Brian2 network first, as for the other engines: Brian2 checks its
-equations and their units. Each action of the schedule is then one C++ function, whose expressions
-Brian2 translates.
+equations and their units. Each operation of its program is then one C++ function, whose expressions
+Brian2 translates, and each block calls its operations in order.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from biorrr.circuit.engines.memory import ELEMENT_TYPES, LINE, Memory
 from biorrr.models import random_draws
 
 TEMPLATES = Path(__file__).parent / "templates"
-# Of the clock: 0 between the first and the last tick of a sample.
-_FLAGS = ("onset", "closing", "fresh", "replay_closing")
 _HEADERS = ("algorithm", "cmath", "cstddef", "cstdint")
 
 
@@ -30,7 +28,8 @@ def write_source(circuit: Blueprint) -> str:
         from biorrr.circuit.engines.network import build_network
 
         build_network(circuit).never_run()
-    translator, actions = Translator(circuit, cpp_translator()), circuit.program
+    translator, program = Translator(circuit, cpp_translator()), circuit.program
+    steps = {one: translator.step(one) for one in program.operations}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
@@ -42,12 +41,13 @@ def write_source(circuit: Blueprint) -> str:
         memory=Memory(circuit),
         line=LINE,
         draws="\n".join(random_draws.SOURCES),
-        steps=[translator.step(action) for action in actions],
-        # The steps that tell which tick of a sample this is come first.
-        begun=1
-        + max(place for place, action in enumerate(actions) if "clock.onset" in action.writes),
-        flags=[name for name in _FLAGS if circuit.parts["clock"].has(name)],
-        holds=any(action.gate in ("onset", "presented") for action in actions),
+        steps=steps.values(),
+        blocks=[
+            (f"{presented}_{name}", [steps[one] for one in block])
+            for presented in ("sample", "replay")
+            for name, block in getattr(program, presented)
+        ],
+        counts_ticks=circuit.parts["clock"].has("elapsed"),
         ports=[
             {
                 "population": port.population,
@@ -55,10 +55,7 @@ def write_source(circuit: Blueprint) -> str:
                 "array": array_of(port.population, port.variable),
                 "active": active_of(port.population, port.variable),
                 "size": circuit.parts[port.population].size,
-                "lasts": (
-                    port.changes == "sample"
-                    and (port.population, port.variable) in translator.presented
-                ),
+                "moves": port.name in circuit.moving_ports,
                 "replayed": place == 0,  # the first port is the one whose inputs are replayed
             }
             for place, port in enumerate(circuit.ports)

@@ -1,8 +1,8 @@
-"""The actions of a circuit as C++ functions with plain loops.
+"""The operations of a circuit as C++ functions with plain loops.
 
-Every pathway connects all cells of its source to all of its target, so two nested loops reach every
-synapse without an index array. Arrays, names and loops are written here; Brian2 translates the
-expressions.
+A pathway connects all cells of its source to all of its target, or cells within groups, so two
+nested loops reach every synapse without an index array. Arrays, names and loops are written here;
+Brian2 translates the expressions.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.schedule import Action
+from biorrr.circuit.compile.operations import Operation
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
-from biorrr.models.algebra import assignments, vanishes
-from biorrr.models.expressions import names_in
+from biorrr.models.expressions import names_in, parsed
 from biorrr.models.meanings import Meanings
 
 _SPELLING = {
@@ -30,14 +29,6 @@ _SPELLING = {
     "int": "_int",
 }
 _ADDED = "_added"  # what one synapse adds to a sum
-# C++ conditions under which an action happens, by its gate.
-_DUE = {
-    "waking": "waking",
-    "replaying": "!waking",
-    "closing": "_circuit.clock.closing[0] != 0",
-    "onset": "onset",
-    "presented": "(onset || !waking)",
-}
 
 
 class Place(NamedTuple):
@@ -68,8 +59,9 @@ class Step:
     cells
         The number of cells; for synapses, of target cells.
     sources
-        For synapses, the first source cell that contributes in this tick and the one after the
-        last, in C++.
+        For synapses, the first source cell that contributes and the one after the last, in C++.
+    grouped
+        True for synapses within groups: those of a target cell `_j` have the ``sources``.
     total
         For a current, the C++ array that it fills.
     """
@@ -82,10 +74,11 @@ class Step:
     cells: int
     sources: tuple[str, str] | None = None
     total: str | None = None
+    grouped: bool = False
 
 
 class Translator:
-    """Turns actions into steps of the C++ program.
+    """Turns operations into C++ functions.
 
     Parameters
     ----------
@@ -103,18 +96,20 @@ class Translator:
     """
 
     def __init__(self, blueprint: Blueprint, translate: Callable[[str], str]) -> None:
-        self.parts, self.translate = blueprint.parts, translate
+        self.blueprint, self.parts, self.translate = blueprint, blueprint.parts, translate
         self.sizes = {(array.part, array.name): array.size for array in blueprint.arrays}
         self.meanings = Meanings(self.parts, self.sizes)
-        written = {name for action in blueprint.program for name in action.writes}
-        inputs = [(port.population, port.variable) for port in blueprint.ports]
-        self.presented = {place for place in inputs if ".".join(place) not in written}
+        written = {name for one in blueprint.program.operations for name in one.writes}
+        self.presented = [
+            (port.population, port.variable) for port in blueprint.ports if port.key not in written
+        ]
 
-    def step(self, action: Action) -> Step:
-        """Return the step that carries out ``action``."""
-        part = self.parts[action.part]
-        code = f"{_ADDED} = {action.code}" if action.drives else action.code
-        assigned, names = assignments(code), names_in(code)
+    def step(self, operation: Operation) -> Step:
+        """Return the C++ function of ``operation``."""
+        part = self.parts[operation.part]
+        code = f"{_ADDED} = {operation.code}" if operation.fills else operation.code
+        assigned = tuple((name, ast.unparse(value)) for name, value in parsed(code))
+        names = names_in(code)
         used = dict.fromkeys((*names.read, *names.written))
         places = {name: place for name in used if (place := self._place(part, name))}
         shared = {name for name, place in places.items() if place.at == "0"}
@@ -135,14 +130,13 @@ class Translator:
                     f"_at_{name}[{places[name].at}] = {name};"
                 )
         pointers = {name: place.array for name, place in places.items()}
+        due = self._due(part, operation)
         if isinstance(part, Population):
-            return Step(action.name, self._due(part, action), pointers, once, each, part.size or 1)
+            return Step(operation.name, due, pointers, once, each, part.size or 1)
         target = self.parts[part.target]
-        total = array_of(target.name, action.drives) if action.drives else None
-        sources = self._sources(part, action)
-        return Step(
-            action.name, self._due(part, action), pointers, once, each, target.size, sources, total
-        )
+        total = array_of(target.name, operation.fills) if operation.fills else None
+        sources, grouped = self._sources(part, operation), part.wiring == "groups"
+        return Step(operation.name, due, pointers, once, each, target.size, sources, total, grouped)
 
     def _place(self, part: Population | Pathway, name: str) -> Place | None:
         """Return the place of what ``name`` means in ``part``; None if it is no variable."""
@@ -173,26 +167,26 @@ class Translator:
                 )
         return once
 
-    def _sources(self, pathway: Pathway, action: Action) -> tuple[str, str]:
-        """Return the range of source cells without which ``action`` has the same result."""
-        code = action.code if action.drives else action.addend
-        for population, variable in sorted(self.presented):
-            if population == pathway.source and vanishes(code, f"{variable}_pre"):
-                active = active_of(population, variable)
+    def _sources(self, pathway: Pathway, operation: Operation) -> tuple[str, str]:
+        """Return the range of source cells beyond which ``operation`` does nothing."""
+        if pathway.wiring == "groups":
+            size = self.blueprint.group(pathway.name)
+            if self.parts[pathway.source].size > self.parts[pathway.target].size:
+                return f"_j * {size}", f"(_j + 1) * {size}"
+            return f"_j / {size}", f"_j / {size} + 1"
+        for name in sorted(operation.silencers):
+            found = self.meanings.find(pathway, name)
+            if found and found.place == "pre" and (found.part, found.variable) in self.presented:
+                active = active_of(found.part, found.variable)
                 return f"{active}.begin", f"{active}.end"
         return "0", str(self.parts[pathway.source].size)
 
-    def _due(self, part: Population | Pathway, action: Action) -> list[str]:
-        """Return C++ conditions without which ``action`` changes nothing."""
-        due = [_DUE[action.gate]] if action.gate else []
-        if action.addend:
-            # A step whose addend is 0 changes nothing: a weight is within its bound already.
-            factors = [
-                name for name in names_in(action.addend).read if vanishes(action.addend, name)
-            ]
-            places = [self._place(part, name) for name in ("plastic", *factors)]
-            due += [f"{place.array}[0] != 0" for place in places if place and place.at == "0"]
-        return due
+    def _due(self, part: Population | Pathway, operation: Operation) -> list[str]:
+        """Return C++ conditions without which ``operation`` changes nothing."""
+        if operation.fills:
+            return []
+        places = [self._place(part, name) for name in sorted(operation.silencers)]
+        return [f"{place.array}[0] != 0" for place in places if place and place.at == "0"]
 
     def _expression(self, expression: str) -> str:
         """Return ``expression`` in C++."""

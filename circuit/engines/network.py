@@ -1,35 +1,30 @@
-"""Turns a blueprint into Brian2 objects with an explicit schedule.
+"""Turns a blueprint into Brian2 objects: groups with their variables, and one step for each
+operation of its program.
 
-Brian2 runs what is in slot `start` (the sample arrives), then `groups` (currents and cells), then
-`end` (plasticity); within a slot, every action has the place that the blueprint's schedule gives
-it.
+The steps are not run by Brian2's schedule: the engine runs them block by block.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import brian2
-import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.schedule import Action
+from biorrr.circuit.compile.operations import Operation
+from biorrr.circuit.compile.program import Blocks
 from biorrr.circuit.engines import brian2_private
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
-from biorrr.models.expressions import names_in
+from biorrr.models.expressions import names_in, parsed
 from biorrr.models.physical_units import dimension_of
 from biorrr.models.random_draws import brian2_draws
 
 # One tick is one second of Brian2's time: whole numbers keep clocks exact however long a run is.
 TICK = brian2.second
-# Before Brian2's own default of 0, so that what a person adds to a slot comes after what the
-# circuit does in it.
-_FIRST_PLACE = -1000
-_SLOTS = {"input": "start", "plasticity": "end"}  # all other phases: groups
+CompiledBlocks = dict[str, list[Callable[[], None]]]
 
 
 @dataclass(frozen=True)
@@ -42,11 +37,14 @@ class BuiltNetwork:
         The Brian2 network, and the clock of all its parts.
     parts
         Its groups, by the names of the circuit's parts.
+    steps
+        Brian2's step for each operation.
     """
 
     network: brian2.Network
     clock: brian2.Clock
     parts: dict[str, brian2.Group]
+    steps: dict[Operation, brian2.BrianObject] = field(default_factory=dict)
 
     def variable(self, part: str, name: str):
         """Return the array behind a variable, for reading and writing in place."""
@@ -56,12 +54,26 @@ class BuiltNetwork:
         """Keep Brian2 from warning that no network has run these parts."""
         brian2_private.mark_as_run(self.parts.values(), self.network)
 
+    def compile(self, blocks: Blocks) -> CompiledBlocks:
+        """Return functions that do the operations of each block, in order."""
+        return {name: [self._function(one) for one in block] for name, block in blocks}
+
+    def _function(self, operation: Operation) -> Callable[[], None]:
+        """Return a function that does ``operation``, unless its plasticity is switched off."""
+        run = brian2_private.prepare(self.steps[operation])
+        if "plastic" not in operation.silencers:
+            return run
+        plastic = self.variable(operation.part, "plastic")
+
+        def run_if_plastic() -> None:
+            if plastic[0]:
+                run()
+
+        return run_if_plastic
+
 
 def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
     """Build the network of ``blueprint`` for the current Brian2 device.
-
-    Its inputs must be filled in at the start of each tick. Code of Brian2 does not branch: what
-    must not happen in a tick is not run in it.
 
     Parameters
     ----------
@@ -73,61 +85,51 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
     """
     prefix = f"{name}_" if name else ""
     clock = brian2.Clock(dt=TICK, name=f"{prefix}ticks")
-    actions = blueprint.program
+    operations = blueprint.program.operations
     parts: dict[str, brian2.Group] = {}
-    everything: list[Population | Pathway] = [
-        *blueprint.parts.populations,
-        *blueprint.parts.pathways,
-    ]
-    for part in everything:
-        equations = _equations(
-            blueprint, part, [a for a in actions if a.part == part.name and a.drives]
-        )
-        options = {"clock": clock, "name": prefix + part.name, "namespace": {}}
+    for part in blueprint.parts.everything:
+        own = [one for one in operations if one.part == part.name]
+        equations = _equations(blueprint, part, [one for one in own if one.fills])
+        options = {"clock": clock, "name": prefix + part.name, "namespace": brian2_draws()}
         if isinstance(part, Pathway):
             synapses = brian2.Synapses(parts[part.source], parts[part.target], equations, **options)
-            # All to all; pairs as arrays need no code of their own.
-            sources, targets = len(synapses.source), len(synapses.target)
-            synapses.connect(
-                i=np.repeat(np.arange(sources), targets), j=np.tile(np.arange(targets), sources)
-            )
+            sources, targets = blueprint.ends(
+                part.name
+            )  # pairs as arrays need no code of their own
+            synapses.connect(i=sources, j=targets)
             parts[part.name] = synapses
         else:
             parts[part.name] = brian2.NeuronGroup(part.size, equations, **options)
-    _let_broadcasts_be_heard(blueprint, parts, actions)
+    _let_others_be_heard(blueprint, parts, operations)
 
     built = BuiltNetwork(brian2.Network(), clock, parts)
-    for place, action in enumerate(actions, _FIRST_PLACE):
-        group = parts[action.part]
-        if action.drives:
-            # Brian2 gives every summed variable the same place in the tick and breaks ties by name.
-            step = brian2_private.summing_step(group, action.drives)
-            step.order = place
-        else:
-            slot = _SLOTS.get(action.phase, "groups")
-            step = group.run_regularly(
-                _in_two_steps(action.code), when=slot, order=place, name=prefix + action.name
-            )
-        if action.gate:
-            brian2_private.run_only_if(step, _due(action, built))
+    for operation in operations:
+        group = parts[operation.part]
+        built.steps[operation] = (
+            brian2_private.summing_step(group, operation.fills)
+            if operation.fills
+            else group.run_regularly(_in_two_steps(operation.code), name=prefix + operation.name)
+        )
+    for group in parts.values():
+        brian2_private.deactivate(group)  # what it does is done block by block
     built.network.add(*parts.values())
-    for action in actions:
-        if any(v.unit != "1" for v in blueprint.parts[action.part].variables):
-            _check_dimensions(built, action)
+    for operation in operations:
+        if any(v.unit != "1" for v in blueprint.parts[operation.part].variables):
+            _check_dimensions(built, operation)
     return built
 
 
-def _check_dimensions(built: BuiltNetwork, action: Action) -> None:
+def _check_dimensions(built: BuiltNetwork, operation: Operation) -> None:
     """Refuse statements whose two sides have different dimensions, by Brian2's own check, in one
     sentence.
     """
     try:
-        driven = f"{action.drives}_post" if action.drives else ""
-        brian2_private.check_dimensions(built.parts[action.part], action.code, driven)
+        driven = f"{operation.fills}_post" if operation.fills else ""
+        brian2_private.check_dimensions(built.parts[operation.part], operation.code, driven)
     except brian2.DimensionMismatchError as error:
         built.never_run()
         raise InputError(
-            f"{action.part}: units do not agree in phase {action.phase!r}: {error}"
+            f"{operation.part}: units do not agree in phase {operation.phase!r}: {error}"
         ) from error
 
 
@@ -135,41 +137,17 @@ def _in_two_steps(code: str) -> str:
     """Return ``code`` in which no name is assigned an expression that reads it.
 
     Brian2 rearranges such assignments by SymPy, and then misses functions that have cancelled out.
+    And it adds in place: after `a = b`, `a += 1` would change b too.
     """
     lines = []
-    for node in ast.parse(inspect.cleandoc(code)).body:
-        text = ast.unparse(node)
-        if isinstance(node, ast.Assign):
-            name, _, value = text.partition(" = ")
-            text = (
-                f"_new_{name} = {value}\n{name} = _new_{name}"
-                if name in names_in(value).read
-                else text
-            )
-        lines.append(text)
+    for name, value in parsed(code):
+        text = ast.unparse(value)
+        again = name in names_in(text).read
+        lines.append(f"_new_{name} = {text}\n{name} = _new_{name}" if again else f"{name} = {text}")
     return "\n".join(lines)
 
 
-def _due(action: Action, built: BuiltNetwork) -> Callable[[], bool]:
-    """Return a function that says whether ``action`` happens in the tick at hand."""
-    waking, onset, closing = (
-        built.variable("clock", name) for name in ("waking", "onset", "closing")
-    )
-    conditions: dict[str, Callable[[], bool]] = {
-        "waking": lambda: waking[0],
-        "replaying": lambda: not waking[0],
-        "closing": lambda: closing[0],
-        "onset": lambda: onset[0],
-        "presented": lambda: onset[0] or not waking[0],
-    }
-    due = conditions[action.gate]
-    if not action.addend:
-        return due
-    plastic = built.variable(action.part, "plastic")
-    return lambda: plastic[0] and due()
-
-
-def _equations(blueprint: Blueprint, part: Population | Pathway, currents: list[Action]) -> str:
+def _equations(blueprint: Blueprint, part: Population | Pathway, currents: list[Operation]) -> str:
     """Return the variables of ``part`` as Brian2 declares them; ``currents`` are those of a
     pathway.
     """
@@ -183,22 +161,24 @@ def _equations(blueprint: Blueprint, part: Population | Pathway, currents: list[
             flagged = f" ({', '.join(flags)})" if flags else ""
             lines.append(f"{array.name} : {dimension_of(array.variable.unit)}{flagged}")
     units = {array.key: array.variable.unit for array in blueprint.arrays}
-    for action in currents:
-        (filled,) = action.writes
+    for current in currents:
+        (filled,) = current.writes
         lines.append(
-            f"{action.drives}_post = {action.code} : {dimension_of(units[filled])} (summed)"
+            f"{current.fills}_post = {current.code} : {dimension_of(units[filled])} (summed)"
         )
     return "\n".join(lines)
 
 
-def _let_broadcasts_be_heard(
-    blueprint: Blueprint, parts: dict[str, brian2.Group], actions: Iterable[Action]
+def _let_others_be_heard(
+    blueprint: Blueprint, parts: dict[str, brian2.Group], operations: Iterable[Operation]
 ) -> None:
-    """Let each part read what it uses of what others broadcast, and draw random numbers."""
-    for name, part in parts.items():
-        codes = [action.code for action in actions if action.part == name]
-        for read in sorted({found for code in codes for found in names_in(code).read}):
-            found = blueprint.meanings.find(blueprint.parts[name], read)
-            if found and found.place == "broadcast" and read not in part.variables:
-                brian2_private.let_hear(part, read, parts[found.part])
-        part.namespace.update(brian2_draws())
+    """Let each part read, under the names that its code has for it, what others have or
+    broadcast.
+    """
+    read = {(one.part, name) for one in operations for name in names_in(one.code).read}
+    for part, name in sorted(read):
+        found = blueprint.meanings.find(blueprint.parts[part], name)
+        if found and name not in parts[part].variables:
+            brian2_private.let_hear(
+                parts[part], name, parts[found.part], found.variable, found.place
+            )

@@ -11,7 +11,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines.brian2_import import borrowed_brian2
 from biorrr.circuit.engines.interrupt import held_interrupt
-from biorrr.circuit.engines.network import TICK, BuiltNetwork, build_network
+from biorrr.circuit.engines.network import TICK, BuiltNetwork, CompiledBlocks, build_network
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
 
@@ -22,18 +22,15 @@ class RuntimeEngine:
     """Builds the network once and advances it."""
 
     def __init__(self, blueprint: Blueprint, name: str = "") -> None:
-        self.sums = blueprint.sums
         with borrowed_brian2("numpy"):
             self.built: BuiltNetwork = build_network(blueprint, name)
+            self.sample = self.built.compile(blueprint.program.sample)
+            self.replay = self.built.compile(blueprint.program.replay)
 
     def begin(self, state: dict[str, np.ndarray]) -> None:
         """Put the network into ``state``, values by "part.variable"."""
         for key, values in state.items():
             self.built.variable(*key.split("."))[:] = values
-        for (
-            array
-        ) in self.sums:  # an earlier run may have left infinities, which no factor of 0 removes
-            self.built.variable(array.part, array.name)[:] = 0.0
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job``."""
@@ -44,8 +41,9 @@ class RuntimeEngine:
             held_interrupt() as interrupted,
         ):
             self.begin(job.state)
-            presenter = _Presenter(job, recorder, self.built, interrupted)
-            ticks = presenter.ticks()
+            loop = _Loop(job, recorder, self, interrupted)
+            ticks = loop.ticks()
+            # All of a tick is done before what else is in the network looks.
             operation = brian2.NetworkOperation(
                 lambda: next(ticks, None), clock=self.built.clock, when="start", order=-2000
             )
@@ -55,54 +53,60 @@ class RuntimeEngine:
             finally:
                 network.remove(operation)
             next(ticks, None)
-            return presenter.outcome
+            return loop.outcome
 
 
-class _Presenter:
-    """The work between two ticks: keep what is due of the last one, present the next."""
+class _Loop:
+    """The loop over samples, and what is kept of it."""
 
     outcome: Outcome
 
     def __init__(
-        self, job: Job, recorder: Recorder, built: BuiltNetwork, interrupted: threading.Event
+        self, job: Job, recorder: Recorder, engine: RuntimeEngine, interrupted: threading.Event
     ) -> None:
-        self.job, self.recorder, self.built, self.interrupted = job, recorder, built, interrupted
-        blueprint = job.blueprint
-        self.weights = {p.name: built.variable(p.name, "w") for p in blueprint.parts.weighted}
-        self.state = {key: built.variable(*key.split(".")) for key in job.state}
+        self.job, self.recorder, self.engine, self.interrupted = job, recorder, engine, interrupted
+        blueprint, variable = job.blueprint, engine.built.variable
+        self.weights = {p.name: variable(p.name, "w") for p in blueprint.parts.weighted}
+        self.state = {key: variable(*key.split(".")) for key in job.state}
         self.inputs = {
-            port.name: built.variable(port.population, port.variable) for port in blueprint.ports
+            port.name: variable(port.population, port.variable) for port in blueprint.ports
         }
-        self.watched = [built.variable(*place) for place in blueprint.watched]
-        self.waking = built.variable("clock", "waking")
+        self.often = blueprint.moving_ports
+        self.watched = [variable(*place) for place in blueprint.watched]
+        self.sample, self.moment = variable("clock", "sample"), variable("clock", "moment")
+        self.elapsed = (
+            variable("clock", "elapsed") if blueprint.parts["clock"].has("elapsed") else np.zeros(1)
+        )
         self.due = set(job.snapshots.tolist())
         self.done = job.start
 
     def ticks(self) -> Iterator[None]:
-        """Present tick after tick; all that follows a ``yield`` belongs to the end of that tick.
+        """Present one sample after another; each ``yield`` ends a tick.
 
         What is left of the tick in which a run ends early is not part of the run.
         """
-        job, timing, ended = self.job, self.job.blueprint.timing, "done"
-        replayed_input = self.inputs[job.blueprint.ports[0].name]
+        timing, ended = self.job.blueprint.timing, "done"
         for sample, row, replayed, traced in self._samples():
-            for phase in range(timing.held):
-                self._show(row, phase)
-                yield
+            self.sample[:] = sample
+            for tick in range(timing.duration):
+                self._show(row, tick)
+                self.moment[:] = sample * timing.duration + tick
+                _run(self.engine.sample, tick, timing.duration)
                 if traced:
                     self._trace(sample)
-            for fibre in np.repeat(replayed, timing.replay_held):
-                self._silence()
-                replayed_input[-1 - fibre] = 1.0
                 yield
+            for fibre in replayed:
+                for tick in range(timing.replay_duration):
+                    self._show_alone(fibre, tick)
+                    _run(self.engine.replay, tick, timing.replay_duration)
+                    yield
             ended = self._end(sample + 1)
             if ended != "done":
-                self.built.network.stop()
+                self.engine.built.network.stop()
                 break
         self.outcome = Outcome(
             self.done, {key: values.copy() for key, values in self.state.items()}, ended
         )
-        self._silence()
 
     def _samples(self) -> Iterator[tuple[int, int, np.ndarray, bool]]:
         """Yield the number of each sample, its row in the data, its replays and whether it is
@@ -115,23 +119,29 @@ class _Presenter:
             for sample, shown in enumerate(job.presentation.shown(first, last), first):
                 yield sample, shown[0], shown[1:], sample in traced
 
-    def _show(self, row: int, phase: int) -> None:
-        """Present tick number ``phase`` of a sample."""
+    def _show(self, row: int, tick: int) -> None:
+        """Present a sample, at its ``tick``."""
         for name, activity in self.inputs.items():
-            feed = self.job.feeds[name]
-            np.subtract(feed.values[feed.row(row, phase)], feed.mean, out=activity)
-            activity *= feed.gain
-        self.waking[:] = 1.0
+            if tick == 0 or name in self.often:
+                feed = self.job.feeds[name]
+                np.subtract(feed.values[feed.row(row, tick)], feed.mean, out=activity)
+                activity *= feed.gain
+        self.elapsed[:] = tick
 
-    def _silence(self) -> None:
-        for values in (*self.inputs.values(), self.waking):
-            values[:] = 0.0
+    def _show_alone(self, fibre: int, tick: int) -> None:
+        """Present one fibre of the first port, with all others silent."""
+        for place, (name, activity) in enumerate(self.inputs.items()):
+            if tick == 0 or name in self.often:
+                activity[:] = 0.0
+                if place == 0:
+                    activity[-1 - fibre] = 1.0
+        self.elapsed[:] = tick
 
     def _trace(self, sample: int) -> None:
         """Hand out what the tick just done has left behind."""
         rows = {}
         for trace in self.job.recording.traces:
-            values = self.built.variable(trace.quantity.part, trace.quantity.name)
+            values = self.engine.built.variable(trace.quantity.part, trace.quantity.name)
             rows[trace.label] = np.array(
                 values if trace.chosen is None else values[list(trace.chosen)]
             )[None]
@@ -152,3 +162,15 @@ class _Presenter:
         if done < self.job.stop and (self.recorder.stopped or self.interrupted.is_set()):
             return "stopped" if self.recorder.stopped else "interrupted"
         return "done"
+
+
+def _run(blocks: CompiledBlocks, tick: int, duration: int) -> None:
+    """Do what happens in a ``tick`` of what is presented for so many of them."""
+    if tick == 0:
+        for operation in blocks["onset"]:
+            operation()
+    for operation in blocks["tick"]:
+        operation()
+    if tick + 1 == duration:
+        for operation in blocks["end"]:
+            operation()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.simulation.job import Job
+from biorrr.circuit.simulation.events import lesioned, rows_presented
+from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
-from biorrr.circuit.simulation.simulate import Simulated
 from biorrr.models import Pathway
 from biorrr.models.physical_units import in_si
 
@@ -32,26 +32,20 @@ class LabelledArrays(NamedTuple):
         return xr.Dataset(*self)
 
 
-def label_results(
-    simulated: Simulated,
-    attrs: Mapping[str, object],
-    more: Callable[[Simulated, dict[str, np.ndarray]], dict[str, tuple]],
-) -> LabelledArrays:
+def label_results(job: Job, outcome: Outcome, attrs: Mapping[str, object]) -> LabelledArrays:
     """Return all that is left of a run.
 
     Parameters
     ----------
-    simulated
-        The run.
+    job, outcome
+        What was simulated, and how it ended.
     attrs
         Plain values, kept as attributes beside those that every run has.
-    more
-        Returns further variables, given the run and its final matrices by name.
     """
-    job, outcome = simulated.job, simulated.outcome
     blueprint, timing = job.blueprint, job.blueprint.timing
-    variables, coords = _snapshots(simulated)
-    traces, at = _traces(simulated)
+    variables, coords = _snapshots(job, outcome)
+    traces, at = _traces(job, outcome)
+    job = lesioned(job, job.events, outcome.samples)
     final = {p.weight: variables[p.weight][1][-1] for p in blueprint.parts.weighted}
     coords |= at
     for port in blueprint.ports:
@@ -68,20 +62,20 @@ def label_results(
         "seed": job.presentation.seed,
         "replay": job.presentation.replay,
         "ended": outcome.ended,
-        "engine": simulated.engine,
-        "seconds": simulated.seconds,
+        "engine": outcome.engine,
+        "seconds": outcome.seconds,
         **({} if timing.instant else {"seconds_per_sample": timing.window}),
     }
-    return LabelledArrays(
-        {**variables, **traces, **more(simulated, final)}, coords, {**always, **attrs}
-    )
+    learned = job.circuit.regression
+    readout = learned.readout(job, final) if learned else {}
+    return LabelledArrays({**variables, **traces, **readout}, coords, {**always, **attrs})
 
 
-def _snapshots(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, tuple]]:
+def _snapshots(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, tuple]]:
     """Return matrices at all snapshots by name, and how many samples had been seen at each, as
     xarray takes them.
     """
-    blueprint, kept = simulated.job.blueprint, simulated.recorder.snapshots
+    blueprint, kept = job.blueprint, outcome.recorder.snapshots
     # Weights overflow one sample before activity does.
     finite = np.isfinite(np.hstack([kept.samples[:, None], *kept.values.values()])).all(axis=1)
     matrices = blueprint.matrices({name: rows[finite] for name, rows in kept.values.items()})
@@ -98,17 +92,16 @@ def _snapshots(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, tuple]
     return variables, {"seen": seen}
 
 
-def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
+def _traces(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, Any]]:
     """Return traces by name, one row per sample or tick, and the samples and the places that they
     are of.
     """
-    job, kept = simulated.job, simulated.recorder.traces
-    blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.held
+    kept = outcome.recorder.traces
+    blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.duration
     if not job.recording.traces:
         return {}, {}
-    whole = (
-        np.count_nonzero(kept.samples < simulated.outcome.samples) // held * held
-    )  # without one that diverged
+    # Without the sample that diverged.
+    whole = np.count_nonzero(kept.samples < outcome.samples) // held * held
     samples = kept.samples[:whole:held]
     coords: dict[str, Any] = {
         "sample": (
@@ -118,8 +111,8 @@ def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
         ),
         "data_row": (
             "sample",
-            _rows_shown(job, samples),
-            {"long_name": "row of the data that was shown"},
+            rows_presented(job, samples),
+            {"long_name": "row of the data that was presented"},
         ),
     }
     if not timing.instant:
@@ -138,17 +131,6 @@ def _traces(simulated: Simulated) -> tuple[dict[str, tuple], dict[str, Any]]:
     return out, coords
 
 
-def _rows_shown(job: Job, samples: np.ndarray) -> np.ndarray:
-    """Return the row of the data that was shown at each of ``samples``, ascending."""
-    stretches = np.split(samples, np.flatnonzero(np.diff(samples) > 1) + 1)
-    rows = [
-        job.presentation.rows(int(stretch[0]), int(stretch[-1]) + 1)
-        for stretch in stretches
-        if len(stretch)
-    ]
-    return np.concatenate([np.empty(0, np.int64), *rows])
-
-
 def _shaped(
     trace: Trace, rows: np.ndarray, held: int, blueprint: Blueprint
 ) -> tuple[tuple[str, ...], np.ndarray]:
@@ -160,7 +142,11 @@ def _shaped(
     elif isinstance(part, Pathway) and len(dims) == 2:
         turn = blueprint.orientations[part.name]
         rows, shape = turn.matrix(rows), turn.shape
-    if trace.quantity.name == "w" or trace.quantity.variable.at_end or blueprint.timing.settles:
+    if (
+        trace.quantity.name == "w"
+        or trace.quantity.variable.block == "end"
+        or blueprint.timing.settles
+    ):
         # Worth recording once the sample is over, or has settled.
         return ("sample", *dims), rows[held - 1 :: held].reshape(-1, *shape)
     if held > 1:
@@ -203,10 +189,8 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
         "weight",
         "source",
         "target",
-        "sign",
         "target_by_source",
         "drives",
-        "change",
         "meaning",
     )
     return {
@@ -216,6 +200,11 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
             if p.shape
         ],
         "pathways": [
-            {name: getattr(p, name) for name in synapses} for p in blueprint.parts.weighted
+            {
+                **{name: getattr(p, name) for name in synapses},
+                "change": str(p.change),
+                "sign": blueprint.parts.sign(p),
+            }
+            for p in blueprint.parts.weighted
         ],
     }

@@ -2,54 +2,79 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.schedule import ORDER, Action
+from biorrr.circuit.compile.operations import ORDER, Operation
+from biorrr.circuit.compile.program import Blocks
 from biorrr.models import Pathway, Population
 
+_TITLES = {
+    ("onset", False): "When a sample comes on",
+    ("tick", False): "In every tick",
+    ("end", False): "When the sample ends",
+    ("onset", True): "When an input is replayed",
+    ("tick", True): "In every tick of replay",
+    ("end", True): "When the replay ends",
+}
 
-def describe(blueprint: Blueprint) -> str:
-    """Return all populations and their variables, all pathways with current and rule, and the order
-    within a tick.
+
+def describe(blueprint: Blueprint, unknown: Mapping[str, str] | None = None) -> str:
+    """Return all populations and their variables, all pathways with current and rule, and what
+    happens in which order.
+
+    Parameters
+    ----------
+    blueprint
+        The circuit.
+    unknown
+        What stands in place of the sizes of populations that no data have set yet, by name.
     """
+    sizes = {p.name: str(p.size) for p in blueprint.parts.populations} | dict(unknown or {})
     lines = ["Cells"]
     for population in (p for p in blueprint.parts.populations if p.shape):
-        lines += _population(population)
+        lines += _population(population, sizes)
     lines += ["", "Pathways, in the order in which their currents flow"]
     for pathway in sorted(blueprint.parts.pathways, key=lambda p: ORDER[p.phase]):
-        lines += _pathway(pathway, blueprint)
+        lines += _pathway(pathway, blueprint, sizes)
     lines += ["", "Broadcast to all"]
     for population in (p for p in blueprint.parts.populations if not p.shape):
-        lines += _population(population)
-    lines += ["", "Within a tick, in this order"]
-    for phase, actions in groupby(blueprint.schedule, key=lambda action: action.phase):
-        lines.append(f"  {phase}: {'; '.join(dict.fromkeys(map(_happening, actions)))}")
+        lines += _population(population, sizes)
+    program = blueprint.program
+    lines += [*_blocks(program.sample, False), *_blocks(program.replay, True)]
     return "\n".join(lines)
 
 
-def _population(population: Population) -> list[str]:
-    title = f"  {population.name} ({population.size}): {population.meaning}".rstrip(": ")
+def _blocks(blocks: Blocks, replay: bool) -> list[str]:
+    """Return what happens in each block, phase by phase."""
+    lines = []
+    for name, block in blocks:
+        if block:
+            lines += ["", _TITLES[name, replay]]
+        for phase, operations in groupby(block, key=lambda operation: operation.phase):
+            lines.append(f"  {phase}: {'; '.join(dict.fromkeys(map(_in_words, operations)))}")
+    return lines
+
+
+def _population(population: Population, sizes: Mapping[str, str]) -> list[str]:
+    title = f"  {population.name} ({sizes[population.name]}): {population.meaning}".rstrip(": ")
     return [title, *_variables(population), *_steps(population)]
 
 
-def _happening(action: Action) -> str:
-    """Return one action of a tick in a few words."""
-    if action.drives:
-        return f"{action.drives} by {action.part}"
-    if action.name.endswith("_total"):
-        return action.code
-    return action.part + {"waking": " (not in replay)", "replaying": " (in replay)"}.get(
-        action.gate, ""
-    )
+def _in_words(operation: Operation) -> str:
+    """Return an operation in a few words."""
+    if operation.fills:
+        return f"{operation.fills} by {operation.part}"
+    return operation.code if operation.name.endswith("_total") else operation.part
 
 
-def _pathway(pathway: Pathway, blueprint: Blueprint) -> list[str]:
-    turn = blueprint.orientations[pathway.name]
+def _pathway(pathway: Pathway, blueprint: Blueprint, sizes: Mapping[str, str]) -> list[str]:
     weight = f", {pathway.weight}" if pathway.weighted else ""
+    effect = "adds to" if blueprint.parts.sign(pathway) > 0 else "is subtracted from"
     lines = [
-        f"  {pathway.name}{weight}: {pathway.source} ({turn.sources}) to {pathway.target}"
-        f" ({turn.targets}), {'adds to' if pathway.sign > 0 else 'is subtracted from'} its target."
+        f"  {pathway.name}{weight}: {pathway.source} ({sizes[pathway.source]}) to"
+        f" {pathway.target} ({sizes[pathway.target]}), {effect} its target."
         f" {pathway.meaning}".rstrip(),
         *_variables(pathway),
         *(
@@ -57,13 +82,10 @@ def _pathway(pathway: Pathway, blueprint: Blueprint) -> list[str]:
             for drives, current in pathway.currents
         ),
     ]
-    averaged = (
-        "  # mean over the time for which a sample is held, when it ends"
-        if pathway.averaged
-        else ""
-    )
-    lines += [f"      w += {pathway.change}{averaged}"] if pathway.change else []
-    lines += [f"      w += {pathway.replay}  # in replay"] if pathway.replay else []
+    averaged = blueprint.timing.duration > 1 and pathway.block == "tick"
+    when = "  # mean over the ticks of the sample" if averaged else ""
+    lines += [f"      w += {pathway.change!s}{when}"] if pathway.change else []
+    lines += [f"      w += {pathway.replay!s}  # in replay"] if pathway.replay else []
     lines += [f"      w = {pathway.bound}  # bound"] if pathway.bound else []
     lines += _steps(pathway)
     return [*lines, f"      # {pathway.equation}"] if pathway.equation else lines

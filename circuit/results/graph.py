@@ -39,10 +39,10 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             weight=pathway.weight,
             target_by_source=pathway.target_by_source,
             drives=pathway.drives,
-            sign=pathway.sign,
+            sign=blueprint.parts.sign(pathway),
             synapses=math.prod(blueprint.orientations[pathway.name].shape),
             current=pathway.current,
-            rule=pathway.change,
+            rule=str(pathway.change),
             equation=pathway.equation,
             meaning=pathway.meaning,
         )

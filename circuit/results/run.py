@@ -9,7 +9,7 @@ import json
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +23,8 @@ from biorrr.models import AreaWeights, equilibrium
 if TYPE_CHECKING:
     import xarray as xr
 
+    from biorrr.circuit.base import CircuitBase
     from biorrr.circuit.compile.blueprint import Blueprint
-    from biorrr.circuit.runnable import RunnableCircuit
 
 
 class Run(RunFigures, Tabled):
@@ -44,10 +44,11 @@ class Run(RunFigures, Tabled):
     def __init__(
         self,
         data: xr.Dataset | LabelledArrays,
-        circuit: RunnableCircuit | None = None,
+        circuit: CircuitBase | None = None,
         blueprint: Blueprint | None = None,
     ) -> None:
-        self._results, self.circuit, self._blueprint = data, circuit, blueprint
+        self._results: Any = data
+        self.circuit, self._blueprint = circuit, blueprint
 
     @property
     def data(self) -> xr.Dataset:
@@ -86,7 +87,7 @@ class Run(RunFigures, Tabled):
     def network(self):
         """The Brian2 Network that was run (engine numpy); see :attr:`Microcircuit.network`."""
         networks = (
-            [] if self.circuit is None else self.circuit._engines.networks({self.blueprint.code})
+            [] if self.circuit is None else self.circuit.engines.networks({self.blueprint.code})
         )
         if not networks:
             raise RunError("network: this run had none in this process; run with engine='numpy'")
@@ -167,6 +168,11 @@ class Run(RunFigures, Tabled):
     @property
     def r_minus_qt(self) -> np.ndarray:
         """||Q' - R|| (Frobenius) at each snapshot, shape (snapshot,)."""
+        if "Q" not in self.data or "R" not in self.data:
+            raise InputError(
+                f"r_minus_qt: needs matrices Q and R, and this run has {', '.join(self.weights)};"
+                " those of each area of a hierarchy are in run.area_weights()"
+            )
         return np.linalg.norm(
             self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values, axis=(1, 2)
         )
@@ -184,19 +190,21 @@ class Run(RunFigures, Tabled):
         """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m)
         without instruction.
 
-        In the paper's circuit that is X Vx. Where something else shapes the output, the circuit
+        In the paper's circuit that is X Vx, and in areas with apical feedback the equilibrium of
+        :meth:`infer`. Where something else shapes the output, or the input on its way, the circuit
         itself is run with learning off; of a sample that is held, the output is averaged over its
         time.
         """
-        if "areas" in self.data.attrs:
+        linear, X = self.data.attrs.get("linear_output", 1), np.asarray(X)
+        if linear and "areas" in self.data.attrs:
             return self.infer(X)[-1]
-        X = np.asarray(X)
-        if X.ndim != 2 or X.shape[1] != len(self.Vx):
+        m = len(self.data["mean_x"])
+        if X.ndim != 2 or X.shape[1] != m:
             raise InputError(
-                f"X: must have shape (n_samples, {len(self.Vx)}), the inputs of this run (got"
-                f" {X.shape}); one sample is X[None]"
+                f"X: must have shape (n_samples, {m}), the inputs of this run (got {X.shape}); one"
+                " sample is X[None]"
             )
-        if self.data.attrs.get("linear_output", 1):
+        if linear:
             return (X - self.data["mean_x"].values) @ self.Vx
         if self.circuit is None:
             raise InputError(
@@ -205,7 +213,8 @@ class Run(RunFigures, Tabled):
                 " circuit along; make the circuit and call circuit.run(X, Y, start=run,"
                 " plastic=False, order='sequential', record='z', every=1)"
             )
-        silent = np.zeros((len(X), len(self.Vy)))
+        silent = np.zeros((len(X), len(self.data["mean_y"])))
+        cells = self.circuit.parts.all(kind="pyramidal")[-1].name
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", UserWarning
@@ -216,13 +225,14 @@ class Run(RunFigures, Tabled):
                 start=self,
                 plastic=False,
                 order="sequential",
-                record="z",
+                record=f"{cells}.z",
                 every=1,
                 snapshots=1,
                 progress=False,
             )
+        name = next(name for name in shown.traces if name in ("z", f"{cells}_z"))
         # The pass continues the order of samples where learning stopped: its rows are sorted back.
-        z = shown.data["z"].values[np.argsort(shown.data["data_row"].values)]
+        z = shown.data[name].values[np.argsort(shown.data["data_row"].values)]
         return z.mean(axis=1) if z.ndim == 3 else z
 
     def infer(self, X, Y=None) -> list[np.ndarray]:

@@ -12,14 +12,14 @@ from biorrr.models import Rates, Spiking
 if TYPE_CHECKING:
     import xarray as xr
 
-    from biorrr.circuit.runnable import RunnableCircuit
+    from biorrr.circuit.base import CircuitBase
 
 
 class RunFigures:
     """Base of runs that can be drawn."""
 
     data: xr.Dataset
-    circuit: RunnableCircuit | None
+    circuit: CircuitBase | None
 
     def angles(self, X=None, Y=None, *, exact=None) -> xr.DataArray:
         """Return the principal angles between learned and exact filters in degrees, (snapshot,

@@ -35,7 +35,5 @@ def regression(s: float) -> str:
 
 def ridge_in_words(ridge: tuple[float, float]) -> str:
     """Return the ridge on Cxx and Cyy in words."""
-    if ridge == (0, 0):
-        return "none"
-    size = f"{ridge[0]:g}" if ridge[0] == ridge[1] else f"{ridge[0]:g} on Cxx, {ridge[1]:g} on Cyy"
-    return f"{size}, by replay"
+    said = zip(ridge, ("on Cxx, by replay", "on Cyy"), strict=True)
+    return "; ".join(f"{size:g} {where}" for size, where in said if size) or "none"

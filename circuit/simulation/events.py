@@ -22,7 +22,7 @@ from biorrr.models import (
     Freeze,
     Parts,
     Silence,
-    SilencedInterneurons,
+    Silenceable,
     SwapData,
     departed,
 )
@@ -67,6 +67,22 @@ def lesioned(job: Job, events: Sequence[Event], sample: int) -> Job:
     return replace(job, state=state, feeds=feeds, presentation=presentation)
 
 
+def rows_presented(job: Job, samples: np.ndarray) -> np.ndarray:
+    """Return the row of the data, of those of its time, that each of ``samples`` was, ascending;
+    counted from the first that the circuit saw.
+    """
+    swaps = [event for event in job.events if isinstance(event, SwapData)]
+    presentation, rows = job.presentation, [np.empty(0, np.int64)]
+    parts = np.split(samples, np.searchsorted(samples, [swap.at for swap in swaps]))
+    for swap, part in zip([None, *swaps], parts, strict=True):
+        if swap is not None:
+            presentation = replace(presentation, n_samples=len(swap.X))
+        for stretch in np.split(part, np.flatnonzero(np.diff(part) > 1) + 1):
+            if len(stretch):
+                rows.append(presentation.rows(int(stretch[0]), int(stretch[-1]) + 1))
+    return np.concatenate(rows)
+
+
 def as_events(events) -> tuple[Event, ...]:
     """Return ``events``, one or several, in the order of time."""
     given = (
@@ -82,14 +98,14 @@ def as_events(events) -> tuple[Event, ...]:
 
 def silenceable(parts: Parts, populations: Iterable[str]) -> Parts:
     """Return ``parts`` in which cells of ``populations`` may fall silent."""
-    have = [population.name for population in parts.populations if population.has("n")]
+    have = [population.name for population in parts.populations if population.shape]
     for name in populations:
         if name not in have:
             raise InputError(
-                f"Silence.population: must be interneurons of this circuit (got {name!r}); it has "
+                f"Silence.population: must be cells of this circuit (got {name!r}); it has "
                 f"{', '.join(have) or 'none'}"
             )
-    return departed(parts, map(SilencedInterneurons, populations))
+    return departed(parts, map(Silenceable, populations))
 
 
 def check_events(
@@ -108,8 +124,8 @@ def check_events(
             count = int(blueprint.parts[event.population].size)
             if any(not 0 <= cell < count for cell in event.cells or ()):
                 raise InputError(
-                    f"Silence.cells: must lie in [0, {count - 1}], the interneurons (got"
-                    f" {event.cells})"
+                    f"Silence.cells: must lie in [0, {count - 1}], the cells of"
+                    f" {event.population} (got {event.cells})"
                 )
         if isinstance(event, Freeze) and event.weight not in weights:
             have = ", ".join(weights)

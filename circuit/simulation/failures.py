@@ -114,7 +114,8 @@ def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
     All of x is read only where the rows that are kept in memory say so.
     """
     attrs = run.attrs
-    if not (attrs.get("linear_output") and attrs["plastic"]):
+    paper = attrs.get("linear_output") and "areas" not in attrs
+    if not (paper and attrs["plastic"]):
         return
     x, Vx = feeds["x"], run.Vx
     for rows in (x.facts.some, x.values):

@@ -213,7 +213,8 @@ class _Values:
                 value = self._evaluated(value, self.blueprint.parts[quantity.part], known)
             value = plain(quantity.key, value, variable.unit)
             value = np.asarray(value, dtype=np.float64) * in_si(variable.unit)
-            self.found[quantity.key] = np.broadcast_to(value, quantity.size).astype(np.float64)
+            self.found[quantity.key] = np.empty(quantity.size)
+            self.found[quantity.key][:] = value
             self.open.remove(quantity.key)
         return self.found[quantity.key]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from biorrr.circuit.simulation.recorded_traces import Recording
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.models import Event
+
+if TYPE_CHECKING:
+    from biorrr.circuit.base import CircuitBase
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,12 @@ class Job:
         What is recorded, and at which samples.
     snapshots
         Sample counts, ascending, in (start, stop]: weights are kept when so many are done.
+    circuit
+        The circuit that is simulated.
+    events
+        What happens in the middle, in the order of time.
+    plastic
+        False for a pass with learning off.
     """
 
     blueprint: Blueprint
@@ -43,13 +53,16 @@ class Job:
     state: dict[str, np.ndarray]
     recording: Recording
     snapshots: np.ndarray
+    circuit: CircuitBase
+    events: tuple[Event, ...] = ()
+    plastic: bool = True
 
     @property
     def ticks_per_sample(self) -> int:
         """Ticks for which a sample is held, and those of its replays."""
         return (
-            self.blueprint.timing.held
-            + self.presentation.replay * self.blueprint.timing.replay_held
+            self.blueprint.timing.duration
+            + self.presentation.replay * self.blueprint.timing.replay_duration
         )
 
 
@@ -66,11 +79,18 @@ class Outcome:
     ended
         "done", "stopped" (by a callback), "interrupted" (Ctrl-C) or "diverged" (during the sample
         after the last).
+    recorder
+        Snapshots and traces.
+    engine, seconds
+        What simulated, and how long it took.
     """
 
     samples: int
     state: dict[str, np.ndarray]
     ended: str
+    recorder: Recorder | None = None
+    engine: str = ""
+    seconds: float = 0.0
 
 
 class Engine(Protocol):

@@ -121,7 +121,7 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
             if q.variable.role == "activity" and q.name not in [t.label for t in traces]
         ]
     recording = Recording(tuple(traces), *_check_every(every, first, last), first)
-    rows = recording.room(first, last) * blueprint.timing.held
+    rows = recording.room(first, last) * blueprint.timing.duration
     check_memory(
         "record",
         8 * rows * sum(trace.columns for trace in traces),

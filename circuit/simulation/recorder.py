@@ -96,7 +96,7 @@ class Recorder:
             for pathway in blueprint.parts.weighted
         }
         self.snapshots = Series(len(job.snapshots) + 2, weights)
-        rows = recording.room(job.start, job.stop) * blueprint.timing.held
+        rows = recording.room(job.start, job.stop) * blueprint.timing.duration
         self.traces = Series(rows, {trace.label: trace.columns for trace in recording.traces})
 
     def keep(self, t: int, state: Mapping[str, np.ndarray]) -> None:

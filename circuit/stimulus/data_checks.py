@@ -176,7 +176,7 @@ def warn_of_shuffling(order, departures, timing: Timing) -> None:
     ):
         return
     for departure in departures:
-        if departure.memory > timing.window:
+        if departure.memory > 1000 * timing.window:
             warn(
                 "order: 'shuffle' presents samples in random order, in which the traces of"
                 f" {departure!r} have no meaning; give order='sequential', or traces that are"

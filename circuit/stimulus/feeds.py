@@ -120,6 +120,7 @@ def _by_port(ports: list[str], X, Y) -> dict[str, Any]:
             f"X: must be a dict of the data of each port, {', '.join(ports)} (got"
             f" {type(X).__name__}); X and Y are for circuits with ports x and y"
         )
+    Y = np.asarray(Y) if isinstance(Y, list | tuple) else Y
     Y = Y[:, None] if isinstance(Y, np.ndarray) and Y.ndim == 1 else Y
     Y = (
         Y.to_frame() if hasattr(Y, "to_frame") and np.ndim(Y) == 1 else Y
@@ -136,8 +137,10 @@ def _feed(name: str, data, centre: bool, timing: Timing, gain: float) -> Feed:
             " the circuit time, such as departures=[Leaky(hold=100, dt=2)], or a table with one"
             " row per sample"
         )
-    values, ticks = data.rows(name, timing) if in_time else (check_table(name, data), timing.held)
-    if len(values) * ticks < timing.held:
+    values, ticks = (
+        data.rows(name, timing) if in_time else (check_table(name, data), timing.duration)
+    )
+    if len(values) * ticks < timing.duration:
         raise InputError(
             f"{name}: must last at least one window of {1000 * timing.window:g} ms, which"
             f" Leaky(hold=...) sets (got {timing.tick * ticks * len(values):g} ms)"
@@ -147,5 +150,5 @@ def _feed(name: str, data, centre: bool, timing: Timing, gain: float) -> Feed:
         warn_of_columns(name, facts.mean, facts.variance, centre)
     labels = tuple(str(column) for column in getattr(data, "columns", ()))
     return Feed(
-        values, facts, centre, gain, timing.held, ticks, in_time, labels, file_facts(values)
+        values, facts, centre, gain, timing.duration, ticks, in_time, labels, file_facts(values)
     )

@@ -91,18 +91,26 @@ class Presentation:
         out = np.empty(stop - start, dtype=np.int64)
         at = start
         while at < stop:
-            turn, offset = divmod(at, max(_BLOCK // length, 1) * length)
-            drawn = self._permutations_of(length, stream, turn)[offset : offset + stop - at]
+            block, offset = divmod(at, max(_BLOCK // length, 1) * length)
+            last = offset + stop - at
+            drawn = self._permutations_of(length, stream, block, last)[offset:last]
             out[at - start : at - start + len(drawn)] = drawn
             at += len(drawn)
         return out
 
-    def _permutations_of(self, length: int, stream: int, turn: int) -> np.ndarray:
-        """Return block number ``turn`` of permutations, one after another."""
-        # The last one of each stream is kept: a segment usually ends inside it.
-        kept = self._permutations.get(stream)
-        if kept is None or kept[0] != turn:
-            ordered = np.tile(np.arange(length), (max(_BLOCK // length, 1), 1))
-            drawn = generator(self.seed, stream, turn).permuted(ordered, axis=1).reshape(-1)
-            kept = self._permutations[stream] = turn, drawn
-        return kept[1]
+    def _permutations_of(self, length: int, stream: int, block: int, last: int) -> np.ndarray:
+        """Return block number ``block`` of permutations, one after another, up to ``last`` or
+        further.
+        """
+        # The last one of each stream is kept: a segment usually ends inside it. Short runs need
+        # the beginning of a block alone, which is the same however many permutations follow.
+        # Data that take the place of others may have another length.
+        before, kept = self._permutations.get(stream, (None, ()))
+        if before != (length, block) or len(kept) < last:
+            whole, few = max(_BLOCK // length, 1), -(-last // length)
+            begins = before != (length, block) and 10 * few < whole
+            ordered = np.tile(np.arange(length), (few if begins else whole, 1))
+            drawn = generator(self.seed, stream, block).permuted(ordered, axis=1).reshape(-1)
+            self._permutations[stream] = (length, block), drawn
+            return drawn
+        return kept

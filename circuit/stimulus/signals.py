@@ -1,10 +1,10 @@
 """Inputs in time: a signal that drives a circuit from tick to tick, in place of a table of samples.
 
-A signal is given to ``run`` where a table would be: ``circuit.run(TimeSeries(x, dt=0.002),
-TimeSeries(y, dt=0.01))``. The circuit must have time itself (:class:`~biorrr.models.Leaky`): its
+A signal is given to ``run`` where a table would be: ``circuit.run(TimeSeries(x, dt=2),
+TimeSeries(y, dt=10))``. The circuit must have time itself (:class:`~biorrr.models.Leaky`): its
 `dt` is the tick, its `hold` the window over which plasticity averages, and one window of the signal
-is one sample to all that counts samples (rates, snapshots, `every`). All times here are seconds, or
-Brian2 times.
+is one sample to all that counts samples (rates, snapshots, `every`). All times here are
+milliseconds, or Brian2 times, as they are everywhere in biorrr.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from biorrr.errors import InputError
 from biorrr.models.physical_units import plain_within
 from biorrr.models.validation import check_fields, number_within, whole_number
 
-seconds = partial(plain_within, unit="s", low=math.ulp(0))
+milliseconds = partial(plain_within, unit="ms", low=math.ulp(0))
 _WHOLE = 1e-6  # error up to which a ratio of two times counts as whole
 
 
@@ -35,13 +35,13 @@ class TimeSeries:
     values
         Shape (steps, features); memory maps are not copied, unless they are finer than the tick.
     dt
-        Seconds from one row to the next. Each row lasts until the next one; where rows are finer
+        Time from one row to the next. Each row lasts until the next one; where rows are finer
         than the circuit's tick, the mean over a tick is taken. One of the two must be a multiple of
         the other.
     """
 
     values: np.ndarray = field(repr=False)
-    dt: Annotated[float, seconds]
+    dt: Annotated[float, milliseconds]
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -59,7 +59,7 @@ class TimeSeries:
             Time of each spike and number of its fibre, in any order, as ``t`` and ``i`` of a Brian2
             ``SpikeMonitor``.
         dt
-            Seconds that a row lasts: the circuit's tick, or a multiple of it.
+            Time that a row lasts: the circuit's tick, or a multiple of it.
         n
             Fibres; one more than the largest index unless given.
         duration
@@ -67,7 +67,9 @@ class TimeSeries:
         rate
             Spikes per second that stand for an input of 1.
         """
-        times, indices = as_array("times", times, np.float64), as_array("indices", indices)
+        in_ms = 1000.0 if hasattr(times, "dim") else 1.0  # of a Brian2 time, which is in seconds
+        times = in_ms * as_array("times", times, np.float64)
+        indices = as_array("indices", indices)
         if (
             times.ndim != 1
             or times.shape != indices.shape
@@ -81,18 +83,18 @@ class TimeSeries:
             )
         n = int(indices.max()) + 1 if n is None else whole_number("n", n, minimum=1)
         dt, duration = (
-            seconds("dt", dt),
-            seconds("duration", times.max() if duration is None else duration),
+            milliseconds("dt", dt),
+            milliseconds("duration", times.max() if duration is None else duration),
         )
         if not (
             0 <= times.min() <= times.max() <= duration and 0 <= indices.min() <= indices.max() < n
         ):
             raise InputError(
-                f"times, indices: must lie in [0, {duration:g}] s, the recording, and in [0,"
-                f" {n - 1}], the fibres (got {times.min():g} to {times.max():g} s and"
+                f"times, indices: must lie in [0, {duration:g}] ms, the recording, and in [0,"
+                f" {n - 1}], the fibres (got {times.min():g} to {times.max():g} ms and"
                 f" {indices.min()} to {indices.max()})"
             )
-        each = number_within("rate", rate, math.ulp(0)) * dt
+        each = number_within("rate", rate, math.ulp(0)) * dt / 1000
         rows = max(math.ceil(min(duration / dt, 2.0**62) - _WHOLE), 1)
         check_memory("dt", 8 * rows * n, "give spikes in longer rows, or a shorter recording")
         counts = np.zeros((rows, n))
@@ -106,15 +108,15 @@ class TimeSeries:
         """Return rows that last a whole number of ticks of ``timing``, and that number; ``name`` is
         for errors.
         """
-        values, tick = check_table(name, self.values), timing.seconds
+        values, tick = check_table(name, self.values), timing.tick
         coarser, finer = _whole(self.dt / tick), _whole(tick / self.dt)
         if not coarser and not finer:
             raise InputError(
                 f"{name}: its rows must last a whole number of the circuit's ticks, or the other"
-                f" way round (got rows of {1000 * self.dt:g} ms and ticks of {1000 * tick:g} ms);"
+                f" way round (got rows of {self.dt:g} ms and ticks of {tick:g} ms);"
                 " set Leaky(dt=...) to suit, or resample"
             )
-        steps, window = len(values) * (coarser or 1), timing.held * (1 if coarser else finer)
+        steps, window = len(values) * (coarser or 1), timing.duration * (1 if coarser else finer)
         if rest := steps % window if steps > window else 0:
             warn(
                 f"{name}: its last {1000 * rest * timing.window / window:g} ms do not fill a window"

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from biorrr.circuit import Circuit
-from biorrr.models import BurstingCells, HoldingClock, with_values
+from biorrr.models import BurstingCells, Clock
 
 currents = np.linspace(-50, 300, 8)  # pA into the dendrite
 dendrite = np.repeat(currents, 10)  # ten cells each, which differ in their noise
@@ -19,7 +19,7 @@ dt, duration = 0.1, 2000.0  # ms
 
 cells = BurstingCells(len(dendrite))
 clamped = [replace(v, role="input") if v.name in ("I_s", "I_d") else v for v in cells.variables]
-clock = with_values(HoldingClock(), held=duration / dt, tick=dt, lapse=dt / 1000)
+clock = Clock(duration / dt, dt)
 circuit = Circuit([clock, replace(cells, variables=tuple(clamped))], [])
 injected = {"I_s": np.full((1, len(dendrite)), 400.0), "I_d": dendrite[None]}
 run = circuit.run(injected, record=("Vs", "event", "burst"), every=1, progress=False)

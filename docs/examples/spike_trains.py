@@ -22,8 +22,9 @@ counts = rng.poisson(
 fired = np.argwhere(counts > 0)
 times = np.concatenate([row / 10 + 0.1 * rng.random(counts[row, fibre]) for row, fibre in fired])
 who = np.concatenate([np.full(counts[row, fibre], fibre) for row, fibre in fired])
-spikes = TimeSeries.of_spikes(times, who, dt=0.005, n=fibres, duration=float(seconds), rate=1000.0)
-y = TimeSeries(x[:, :2] - x[:, :2].mean(0), dt=0.1)
+duration = 1000.0 * seconds  # times are milliseconds
+spikes = TimeSeries.of_spikes(1000 * times, who, dt=5, n=fibres, duration=duration, rate=1000.0)
+y = TimeSeries(x[:, :2] - x[:, :2].mean(0), dt=100)
 
 circuit = Microcircuit(k=2, departures=[Leaky(hold=100, dt=5)])
 run = circuit.run(spikes, y, centre=True, progress=False)

@@ -104,9 +104,10 @@ class Area:
             ),
             steps=(
                 *plain.steps,
-                Step("apical", f"shortfall = basal + feedback{end} * plateau - z", replays=True),
+                Step("apical", "shortfall = basal + feedback * plateau - z", replays=True),
             ),
             meaning="Two-compartment neurons whose plateau teaches and drives the soma.",
+            aliases=(("x", "z"), ("y", "z")),  # as areas above and below call what they hear
         )
         return tuple(
             replace(
@@ -119,60 +120,28 @@ class Area:
         )
 
     def pathways(self) -> tuple[Pathway, ...]:
-        """Return its proximal, distal, inhibitory and recruitment synapses, which bring variances
-        to rho, not to 1.
+        """Return the paper's four pathways as they connect its cells, in the order of its
+        weights.
         """
-        (below, low), end, (W, A, Q, R) = self.below, suffix(self.number), self.weights
-        proximal = replace(
-            ProximalSynapses(),
-            source=below,
-            drives="basal",
-            current=f"w * {low}_pre",
-            change=f"eta_x{end} * {low}_pre * plateau_post",
-            replay=f"eta_x{end} * replay_gain * {low}_pre * plateau_post",
-            equation=f"d{W} = eta_x{end} {low} plateau'",
-        )
-        distal = replace(
-            DistalSynapses(),
-            change=(
-                f"eta_y{end} * (y_pre * (z_post - rho * s * a_post) - rho * (1 - s + s * ridge_y)"
-                " * w)"
-            ),
-            equation=f"d{A} = eta_y{end} (y (z - rho s a)' - rho (1 - s) {A})",
-        )
+        end, above = suffix(self.number), f"pyramidal{suffix(self.number + 1)}"
+        proximal = replace(ProximalSynapses(), source=self.below[0], drives="basal")
+        distal = DistalSynapses()
         if not self.last:
-            distal = replace(
-                distal,
-                source=f"pyramidal{suffix(self.number + 1)}",
-                current="w * z_pre",
-                change=f"eta_y{end} * (z_pre * z_post - rho * w)",
-                replay=f"eta_y{end} * replay_gain * z_pre * z_post",
-                equation=f"d{A} = eta_y{end} (z z' - rho {A})",
-            )
+            distal = replace(distal, source=above, replay="eta_y * replay_gain * y_pre * z_post")
         inhibitory = replace(
-            InterneuronToPyramidal(),
-            source=f"interneurons{end}",
-            change=f"eta_q{end} * (z_post * n_pre - rho * w)",
-            replay=f"eta_q{end} * replay_gain * z_post * n_pre",
-            equation=f"d{Q} = eta_q{end} (z n' - rho {Q})",
-            sums=(("power", "w**2"),),
+            InterneuronToPyramidal(), source=f"interneurons{end}", sums=(("power", "w**2"),)
         )
-        recruitment = replace(
-            PyramidalToInterneuron(),
-            source=f"pyramidal{end}",
-            change=f"eta_r{end} * (n_post * z_pre - rho * w)",
-            replay=f"eta_r{end} * replay_gain * n_post * z_pre",
-            equation=f"d{R} = eta_q{end} (n z' - rho {R})",
-        )
+        recruitment = replace(PyramidalToInterneuron(), source=f"pyramidal{end}")
         return tuple(
             replace(
                 pathway,
                 name=f"{pathway.name}{end}",
-                weight=W,
+                weight=weight,
                 target=f"{pathway.target}{end}",
                 area=self.number,
+                equation=pathway.equation.replace(pathway.weight, weight),
             )
-            for pathway, W in zip(
+            for pathway, weight in zip(
                 (proximal, distal, inhibitory, recruitment), self.weights, strict=True
             )
         )
@@ -195,18 +164,17 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
     :func:`~biorrr.models.auto_rates.plan_of_areas` has the numbers that depend on the announced
     end.
     """
-    shared = [
-        *REGRESSION,
-        broadcast("rho", "variance that every output is brought to", "parameter", 1.0),
-    ]
+    shared = [*REGRESSION]
     for area in areas:
         end = suffix(area.number)
         shared += [
             broadcast(
                 f"feedback{end}", "gain of the plateau at the soma", "parameter", area.feedback
             ),
-            broadcast(f"power_q{end}", "trace(QQ'), the gain of the inhibitory loop", "memory"),
+            broadcast(f"power_q{end}", "trace(QQ'), the gain of the inhibitory loop"),
         ]
+        if not area.last:
+            shared.append(broadcast(f"s{end}", "0: an area above teaches it", "parameter"))
     if rates is not None:
         own = zip(areas, rates, strict=True)
         given = {

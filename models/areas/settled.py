@@ -24,8 +24,8 @@ from typing import Annotated
 
 from biorrr.models.areas.apical_feedback import suffix
 from biorrr.models.departure import Departure
-from biorrr.models.paper.clock import SettlingClock
-from biorrr.models.parts import Parts, Pathway, Population, summed, with_values
+from biorrr.models.paper.clock import Clock
+from biorrr.models.parts import Parts, Pathway, Population, summed
 from biorrr.models.validation import Positive, number_within, whole_number
 from biorrr.models.variables import Step, Variable, broadcast
 
@@ -73,11 +73,11 @@ class Settled(Departure):
         pyramidal = parts.all(kind="pyramidal")
         number, last = min(len(pyramidal), 3), pyramidal[-1]
         (ticks, softest), (_, clamped) = _USUAL[number], _USUAL[number - 1]
-        held = float(self.ticks or ticks)
+        duration = float(self.ticks or ticks)
         clamp = f"feedback{suffix(last.area)} * power_q{suffix(last.area)} / {last.size}"
         areas = [cells.area for cells in pyramidal]
         pace = _pacemaker(areas, self.softest or softest, self.softest or clamped, clamp)
-        clock = with_values(SettlingClock(), held=held, replay_held=held)
+        clock = Clock(duration, replay_duration=duration)
         others = tuple(population for population in parts.populations if population.kind != "clock")
         parts = replace(parts, populations=(clock, pace, *others))  # they speak before outputs move
         for cells in pyramidal:
@@ -92,16 +92,17 @@ class Settled(Departure):
                     parts[pathway.source].kind == "pyramidal"
                 ):  # else it brings the data, and is no part of M
                     parts = _with_norm(parts, pathway, f"power_{letter}{suffix(pathway.area)}")
-        return parts.having(*map(_at_the_last_tick, parts.everything))
+        return parts.having(*map(_learn_at_end, parts.everything))
 
 
 _MOVEMENT = (
     Variable("velocity", "movement of the output from tick to tick", role="memory"),
+    Step("input", "z = 0\nvelocity = 0\nshortfall = 0", replays=True, block="onset"),
     Step(
         "input",
         """
-        velocity = (1 - fresh) * (inertia * velocity + pace * shortfall)
-        z = (1 - fresh) * (z + velocity)
+        velocity = inertia * velocity + pace * shortfall
+        z += velocity
         """,
         replays=True,
     ),
@@ -141,7 +142,7 @@ _CHEBYSHEV = """
     onward = 1 / (2 * middle - chebyshev)
     inertia = onward * chebyshev
     pace = 2 * onward / breadth
-    chebyshev = (1 - fresh) * (1 + int(elapsed < 1.5)) * onward
+    chebyshev = int(elapsed > 0.5) * (1 + int(elapsed < 1.5)) * onward
 """
 
 
@@ -172,28 +173,30 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
                 "ratio of successive Chebyshev polynomials; 0 before the first",
                 "memory",
             ),
-            broadcast(
-                "breadth", "half the range of the eigenvalues of the equilibrium", "memory", 1.0
-            ),
-            broadcast("middle", "middle of that range, in units of breadth", "memory", 1.0),
+            broadcast("breadth", "half the range of the eigenvalues of the equilibrium"),
+            broadcast("middle", "middle of that range, in units of breadth"),
             broadcast(
                 "softest", "lower bound of the eigenvalues of the equilibrium", "parameter", softest
             ),
             broadcast("clamped", "the same where y clamps the last area", "parameter", clamped),
             broadcast("silent", "squared residual of silence", "memory"),
             broadcast("worst", "largest relative residual so far", "memory"),
-            *(broadcast(name, "summed over cells", "memory") for name in norms),
+            *(broadcast(name, "summed over cells") for name in norms),
         ),
         (
+            Step("input", "chebyshev = 0", replays=True, block="onset"),
+            Step("modulation", "\n".join(eigenvalues), replays=True, block="onset"),
             Step("input", _CHEBYSHEV, replays=True),
-            Step("modulation", "\n".join(eigenvalues), replays=True),
             Step(
                 "integration",
-                f"""
-                silent = fresh * ({residual}) + (1 - fresh) * silent
-                worst = clip((closing + replay_closing) * sqrt(({residual}) / (silent + 1e-300)), worst, inf)
-                """,
+                f"silent += int(elapsed < 0.5) * ({residual} - silent)",
                 replays=True,
+            ),
+            Step(
+                "integration",
+                f"worst = clip(sqrt(({residual}) / (silent + 1e-300)), worst, inf)",
+                replays=True,
+                block="end",
             ),
         ),
         "Broadcasts how outputs settle.",
@@ -201,14 +204,12 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
     )
 
 
-def _at_the_last_tick(part: Population | Pathway) -> Population | Pathway:
-    """Return ``part`` whose weights and traces change at the last tick of what is presented, by
-    that tick's values.
+def _learn_at_end(part: Population | Pathway) -> Population | Pathway:
+    """Return ``part`` whose weights and traces change when what is presented ends, by the values
+    that it then has.
     """
     steps = tuple(
-        replace(step, at_end=step.at_end or step.phase == "eligibility") for step in part.steps
+        replace(step, block="end") if step.phase == "eligibility" else step for step in part.steps
     )
     part = replace(part, steps=steps)
-    return (
-        part.times(change="closing", replay="replay_closing") if isinstance(part, Pathway) else part
-    )
+    return replace(part, block="end") if isinstance(part, Pathway) else part

@@ -37,9 +37,8 @@ class SparseConnections(Departure):
             f" {probability!r})"
         )
         exists = parameter("connected", "1 where the synapse exists", drawn, per="synapse")
-        return pathway.adding(exists).times(
-            start="connected", change="connected", replay="connected"
-        )
+        start = f"connected * ({pathway.start})"
+        return replace(pathway.adding(exists).times("connected"), start=start)
 
 
 _KINDS = {"Vx": "proximal", "Vy": "distal", "Q": "inhibitory", "R": "recruitment"}

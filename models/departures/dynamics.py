@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
-from biorrr.models.paper.clock import HoldingClock
-from biorrr.models.parts import Parts, Population, with_values
+from biorrr.models.paper.clock import Clock
+from biorrr.models.parts import Parts, Population
 from biorrr.models.physical_units import Milliseconds
 from biorrr.models.variables import Step, Variable, parameter
 
@@ -19,13 +19,13 @@ class Holding(Departure):
     ----------
     hold, dt
         Time for which a sample is held, and length of a tick, in ms.
-    held
+    duration
         Ticks for which a sample is held.
     """
 
     hold: float
     dt: float
-    held: int
+    duration: int
     gives: tuple[str, ...] = ("clock",)
     turn = 1
 
@@ -37,14 +37,12 @@ class Holding(Departure):
                 f"{type(self).__name__}.hold: must be a whole number of ticks of dt = {self.dt:g}"
                 f" ms (got {self.hold:g} ms)"
             )
-        object.__setattr__(self, "held", round(ticks))
+        object.__setattr__(self, "duration", round(ticks))
 
     @property
     def clock(self) -> Population:
         """The clock of the circuit."""
-        return with_values(
-            HoldingClock(), held=float(self.held), tick=self.dt, lapse=self.dt / 1000
-        )
+        return Clock(float(self.duration), self.dt)
 
 
 @dataclass(frozen=True)
@@ -79,13 +77,8 @@ class Leaky(Holding):
     alters = ("pyramidal", "interneuron")
 
     def alter(self, parts: Parts) -> Parts:
-        """Give cells membranes, the circuit a clock that holds samples, and let plasticity
-        integrate.
-        """
-        parts = super().alter(parts.having(self.clock))
-        return parts.having(
-            *(replace(pathway, averaged=True) for pathway in parts.pathways if pathway.change)
-        )
+        """Give cells membranes, and the circuit a clock that holds samples."""
+        return super().alter(parts.having(self.clock))
 
     def altered(self, cells: Population) -> Population:
         """Give cells their membranes; with apical feedback, somata follow the tick before."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
-from biorrr.models.expressions import names_in, renamed
+from biorrr.models.expressions import names_in
 from biorrr.models.parts import Parts, Pathway, Population
-from biorrr.models.physical_units import Lasting
+from biorrr.models.physical_units import Duration, Lasting
 from biorrr.models.variables import Step, Variable, parameter
 
 
@@ -41,7 +41,7 @@ class Eligibility(Departure):
     tau_output
         Time constant of the trace of the output that distal synapses read.
 
-    All three are seconds, or Brian2 times, where the dynamics have time
+    All three are milliseconds, or Brian2 times, where the dynamics have time
     (:class:`~biorrr.models.Leaky`), and samples where activity is instant.
     """
 
@@ -49,6 +49,15 @@ class Eligibility(Departure):
     tau_plateau: Lasting = 0.0
     tau_output: Lasting = 0.0
     alters = ("proximal", "distal")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(isinstance(tau, Duration) for tau in vars(self).values()):
+            samples = "give its time constants as plain numbers, of samples"
+            needs = f"where activity is instant there is no time; {samples}, or use Leaky(...)"
+            settling = f"the ticks in which outputs settle are not time; {samples}"
+            object.__setattr__(self, "requires", (("clock", needs),))
+            object.__setattr__(self, "excludes", (("settling", settling),))
 
     def alter(self, parts: Parts) -> Parts:
         """Keep the traces that are asked for, and let the rules of proximal and distal synapses
@@ -84,16 +93,18 @@ def _traced(parts: Parts, name: str, activity: str, side: str, tau: float) -> Pa
     if not tau:
         return parts
     rule = parts[name]
-    if f"{activity}_{side}" not in names_in(rule.change).read:
+    if f"{activity}_{side}" not in names_in(str(rule.change) or "0").read:
         raise InputError(
             f"the rule of {name} does not read {activity}_{side}, so a trace of it would change"
             " nothing"
         )
     population = rule.source if side == "pre" else rule.target
+    spoken = activity
+    activity = dict(parts[population].aliases).get(activity, activity)
     # A pyramidal neuron of an area below has a trace of its output for its own distal synapses too.
     sent = side == "pre" and parts[population].kind == "pyramidal"
     trace = f"sent_{activity}_eligibility" if sent else f"{activity}_eligibility"
-    change = renamed(rule.change, {f"{activity}_{side}": f"{trace}_{side}"})
+    change = rule.change.reading({f"{spoken}_{side}": f"{trace}_{side}"})
     return parts.having(
         with_trace(parts[population], activity, trace, tau), replace(rule, change=change)
     )
@@ -109,7 +120,7 @@ def with_trace(cells: Population, activity: str, trace: str, tau: float) -> Popu
     return cells.adding(
         Variable(trace, f"eligibility trace of the {declared.meaning}", role="memory"),
         parameter(
-            f"{trace}_step", "relaxation of the trace per tick", f"1 - exp(-lapse / {tau!r})"
+            f"{trace}_step", "relaxation of the trace per tick", f"1 - exp(-lapse / {float(tau)!r})"
         ),
         Step("eligibility", f"{trace} += {trace}_step * ({activity} - {trace})"),
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import dataclasses
+from dataclasses import dataclass
 
-from biorrr.models.areas.apical_feedback import suffix
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts
+from biorrr.models.rules import Term
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,9 @@ class HomeostaticScaling(Departure):
 
     def alter(self, parts: Parts) -> Parts:
         """Add the scaling to the rules of proximal synapses."""
-        due = "rho" if any(cells.has("rho") for cells in parts.all("neuromodulator")) else "1"
+        change = Term("eta_q * w", post="rho - z_post**2")
+        replay = Term("-eta_q * replay_gain * w", post="z_post**2")
         for pathway in parts.all(kind="proximal"):
-            eta = f"eta_q{suffix(pathway.area)}"
-            change = f"{pathway.change or 0} + {eta} * ({due} - z_post**2) * w"
-            replay = f"{pathway.replay or 0} - {eta} * replay_gain * z_post**2 * w"
-            parts = parts.having(replace(pathway, change=change, replay=replay))
+            rules = {"change": pathway.change.plus(change), "replay": pathway.replay.plus(replay)}
+            parts = parts.having(dataclasses.replace(pathway, **rules))
         return parts

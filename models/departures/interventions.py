@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts
+from biorrr.models.expressions import names_in
+from biorrr.models.parts import Parts, Population
 from biorrr.models.validation import Count, check_fields
-from biorrr.models.variables import Step, Variable
+from biorrr.models.variables import PHASES, Step, Variable
 
 
 @dataclass(frozen=True)
@@ -30,14 +32,14 @@ class Event:
 
 @dataclass(frozen=True)
 class Silence(Event):
-    """Silence of interneurons for the rest of the run.
+    """Silence of cells for the rest of the run.
 
     Parameters
     ----------
     cells
-        Numbers of the interneurons, counted from 0; all of them unless given.
+        Numbers of the cells, counted from 0; all of them unless given.
     population
-        Whose they are, in a circuit of several areas.
+        Whose they are: "interneurons", "pyramidal", or any other that the circuit has.
     """
 
     cells: tuple[Count, ...] | None = None
@@ -77,17 +79,58 @@ class SwapData(Event):
 
 
 @dataclass(frozen=True)
-class SilencedInterneurons(Departure):
-    """Interneurons that can be silenced."""
+class Silenceable(Departure):
+    """Cells that can fall silent: what they say is multiplied by `active`.
 
-    population: str = "interneurons"
+    Parameters
+    ----------
+    population
+        Name of the cells.
+    """
+
+    population: str
 
     def alter(self, parts: Parts) -> Parts:
         """Let only active cells speak."""
         cells = parts[self.population]
-        said = [name for name in ("n", "interneuron_spikes", "carried") if cells.has(name)]
+        steps = [
+            Step(phase, f"{name} = active * {name}", replays=True)
+            for name, phase in dict.fromkeys(_said(parts, cells))
+        ]
         active = Variable(
             "active", "0 for a cell that has fallen silent", role="parameter", value=1.0
         )
-        code = "\n".join(f"{name} = active * {name}" for name in said)
-        return parts.having(cells.adding(active, Step("interneuron output", code, replays=True)))
+        return parts.having(cells.adding(active, *steps))
+
+
+def _said(parts: Parts, cells: Population) -> Iterator[tuple[str, str]]:
+    """Yield each variable of ``cells`` that synapses read or that counts spikes, with the phase
+    after which its value stands when it is read.
+    """
+    order = list(PHASES).index
+    for variable in cells.variables:
+        name = variable.name
+        phases = [step.phase for step in cells.steps if name in names_in(step.code).written]
+        phases += [
+            pathway.phase
+            for pathway in parts.pathways
+            if pathway.target == cells.name and name in dict(pathway.currents)
+        ]
+        phases += ["input"] * (variable.role == "input")
+        for read in _heard(parts, cells, name):
+            before = [phase for phase in phases if order(phase) <= order(read)]
+            if before:
+                yield name, max(before, key=order)
+
+
+def _heard(parts: Parts, cells: Population, name: str) -> Iterator[str]:
+    """Yield the phases in which others read the variable ``name`` of ``cells``."""
+    if name.endswith("spikes"):
+        yield "plasticity"
+    for pathway in parts.pathways:
+        if pathway.source == cells.name:
+            codes = [(code, pathway.phase) for _, code in pathway.currents]
+            rules = (str(pathway.change), str(pathway.replay))
+            codes += [(rule or "0", "plasticity") for rule in rules]
+            codes += [(step.code, step.phase) for step in pathway.steps]
+            yield from (phase for code, phase in codes if f"{name}_pre" in names_in(code).read)

@@ -66,8 +66,8 @@ class AllOrNone(_Shape):
         ),
     )
     code = (
-        "plateau = sign(plateau) * amplitude / share * "
-        "poisson_draw(abs(plateau) * share / amplitude, seed, {stream}, moment, i)"
+        "plateau = sign(plateau) * amplitude * duration * "
+        "poisson_draw(abs(plateau) / (amplitude * duration), seed, {stream}, moment, i)"
     )
 
 

@@ -100,9 +100,9 @@ class Spiking(Departure):
                 phase,
                 f"""
                 unit = {unit}
-                mean_spikes = cells_each * share * clip(rest + {drive} / unit, 0, inf)
+                mean_spikes = cells_each / duration * clip(rest + {drive} / unit, 0, inf)
                 {spikes} = poisson_draw(mean_spikes, seed, {in_area(stream, cells.area)}, moment, i)
-                filtered += filter_step * (unit * ({spikes} / (cells_each * share) - rest) - filtered)
+                filtered += filter_step * (unit * ({spikes} * duration / cells_each - rest) - filtered)
                 {activity} = filtered
                 """,
             ),

@@ -56,8 +56,8 @@ class TransmissionNoise(Departure):
                 declared = cells.variable(quantity)
                 place = stream_of(f"{name.removesuffix(f'_{cells.area}')}.{quantity}")
                 stream = in_area(_STREAMS.get(quantity, place), cells.area)
-                # A tick that takes only a share of the sample's time averages over less noise.
-                spread = f"sigma * sqrt({quantity}_variance / share)"
+                # A tick that takes only a part of the sample's time averages over less noise.
+                spread = f"sigma * sqrt({quantity}_variance * duration)"
                 cells = cells.adding(
                     Variable(f"{quantity}_variance", f"variance of the {declared.meaning}"),
                     Step(
@@ -107,24 +107,24 @@ class _Delay(Departure):
 
     def altered(self, cells: Population) -> Population:
         """Pass the activity down a line of memories, in every tick, or when a sample ends."""
-        line = [f"past_{age}" for age in range(self.samples or self.ticks, 0, -1)]  # oldest first
-        if not line:
+        length = self.samples or self.ticks
+        if not length:
             return cells
-        shift = [
-            (
-                f"{older} = closing * {newer} + (1 - closing) * {older}"
-                if self.samples
-                else f"{older} = {newer}"
-            )
-            for older, newer in zip(line, [*line[1:], "undelayed"], strict=True)
-        ]
-        code = "\n".join([f"undelayed = {self.activity}", f"{self.activity} = {line[0]}", *shift])
         declared, unit = cells.variable(self.activity), "samples" if self.samples else "ticks"
-        remembered = [
+        line = [f"past_{age}" for age in range(length, 0, -1)]  # oldest first
+        memories = [
             Variable(past, f"{declared.meaning}, {past[5:]} {unit} ago", role="memory")
             for past in line
         ]
-        return cells.adding(*remembered, Step(self.phase, code))
+        late = f"undelayed = {self.activity}\n{self.activity} = {line[0]}"
+        pairs = zip(line, [*line[1:], "undelayed"], strict=True)
+        shift = "\n".join(f"{older} = {newer}" for older, newer in pairs)
+        return cells.adding(
+            Variable("undelayed", f"{declared.meaning} of now"),
+            *memories,
+            Step(self.phase, late),
+            Step(self.phase, shift, block="end" if self.samples else "tick"),
+        )
 
 
 class LoopDelay(_Delay):

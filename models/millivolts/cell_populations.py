@@ -127,8 +127,8 @@ class Millivolts(Holding):
         for cells in parts.all(kind="interneuron"):
             parts = parts.having(*self._interneurons(cells))
         for modulator in parts.all(kind="neuromodulator"):
-            rates = tuple(replace(v, at_end=v.name.startswith("eta_")) for v in modulator.variables)
-            parts = parts.having(replace(modulator, variables=rates))
+            rates = [v.name for v in modulator.variables if v.name.startswith("eta_")]
+            parts = parts.having(_complete_at_end(modulator, *rates))
         for kind, said, phase in (
             ("recruitment", "z", "output"),
             ("inhibitory", "n", "interneuron output"),
@@ -139,15 +139,19 @@ class Millivolts(Holding):
                 strength = (("strength", "w**2"),) if kind == "recruitment" else ()
                 sums = tuple((filled, _carried(code, said)) for filled, code in pathway.sums)
                 carried = Variable("carried", "what reaches other cells")
-                code = f"carried = waking * heard + (1 - waking) * {said}"
                 parts = parts.having(
                     replace(
                         pathway, current=_carried(pathway.current, said), sums=(*sums, *strength)
                     ),
-                    parts[pathway.source].adding(carried, Step(phase, code, replays=True)),
+                    parts[pathway.source].adding(
+                        carried,
+                        Step(phase, f"carried = {said}", replays=True),  # replay is instant
+                        Step(phase, "carried = heard"),
+                    ),
                 )
+        late = f"int(sample >= {_BEFORE})"
         return parts.having(
-            *(p.times(change=f"closing * int(sample >= {_BEFORE})") for p in parts.pathways)
+            *(replace(p, change=p.change.times(late), block="end") for p in parts.pathways)
         )
 
     def _outputs(self, outputs: Population) -> tuple[Population | Pathway, ...]:
@@ -156,7 +160,7 @@ class Millivolts(Holding):
         currents = {"I_s": "soma_current", "I_d": "dendrite_current"}
         counts = {"event_sum": "event", "burst_sum": "burst"}
         return (
-            _at_end(outputs, "z", "a", "inhibition", "plateau").adding(
+            _complete_at_end(outputs, "z", "a", "inhibition", "plateau").adding(
                 *self._shared(each),
                 parameter("rest_soma", "current into the soma at rest", self.rest_soma, "pA"),
                 parameter(
@@ -185,8 +189,8 @@ class Millivolts(Holding):
                 *OUTPUT_READINGS,
             ),
             replace(self.cell, size=each * int(outputs.size or 1)),
-            _fan("out", "soma_currents", outputs.name, cells, currents, each, "cells"),
-            _fan("in", "output_spikes", cells, outputs.name, counts, each, "output"),
+            _within_groups("soma_currents", outputs.name, cells, currents, "cells"),
+            _within_groups("output_spikes", cells, outputs.name, counts, "output"),
         )
 
     def _interneurons(self, inner: Population) -> tuple[Population | Pathway, ...]:
@@ -198,7 +202,7 @@ class Millivolts(Holding):
         )
         currents, counts = {"I_in": "interneuron_current"}, {"spike_sum": "spike"}
         return (
-            _at_end(inner, "n").adding(
+            _complete_at_end(inner, "n").adding(
                 *self._shared(each),
                 parameter(
                     "rest_interneuron",
@@ -216,16 +220,10 @@ class Millivolts(Holding):
                 *INTERNEURON_READINGS,
             ),
             replace(self.interneuron, size=each * int(inner.size or 1)),
-            _fan(
-                "out",
-                "interneuron_currents",
-                inner.name,
-                cells,
-                currents,
-                each,
-                "interneuron cells",
+            _within_groups(
+                "interneuron_currents", inner.name, cells, currents, "interneuron cells"
             ),
-            _fan("in", "interneuron_spikes", cells, inner.name, counts, each, "interneuron output"),
+            _within_groups("interneuron_spikes", cells, inner.name, counts, "interneuron output"),
         )
 
     def _shared(self, population: int) -> tuple[Variable, ...]:
@@ -242,10 +240,13 @@ class Millivolts(Holding):
         )
 
 
-def _at_end(cells: Population, *names: str) -> Population:
-    """Return ``cells`` of which the variables in ``names`` count when a sample ends."""
+def _complete_at_end(cells: Population, *names: str) -> Population:
+    """Return ``cells`` whose variables in ``names`` are complete when a sample ends."""
     return replace(
-        cells, variables=tuple(replace(v, at_end=v.name in names) for v in cells.variables)
+        cells,
+        variables=tuple(
+            replace(v, block="end" if v.name in names else v.block) for v in cells.variables
+        ),
     )
 
 
@@ -254,27 +255,15 @@ def _carried(code: str, said: str) -> str:
     return renamed(code, {f"{said}_pre": "carried_pre"})
 
 
-def _fan(
-    direction: str,
-    name: str,
-    source: str,
-    target: str,
-    fills: dict[str, str],
-    each: int,
-    phase: str,
+def _within_groups(
+    name: str, source: str, target: str, fills: dict[str, str], phase: str
 ) -> Pathway:
-    """Return a pathway between a population and the ``each`` cells that stand for every one of it.
+    """Return a pathway between a population and the cells that stand for each of it.
 
-    It fans "out", and hands variables of ``source`` to the cells that stand for it, or "in", and
-    sums variables over the cells that stand for one of ``target``. It ``fills`` variables of the
-    target with those of the source.
+    It hands variables on to them, or sums up theirs: it ``fills`` variables of the target with
+    those of the source.
     """
-    count = f"cells('{target}')"
-    own = {
-        "out": f"int(floor(i / {count}) == floor((i % {count}) / {each}))",
-        "in": f"int(floor(floor(i / {count}) / {each}) == i % {count})",
-    }
-    first, *others = ((filled, f"own * {said}_pre") for filled, said in fills.items())
+    first, *others = ((filled, f"{said}_pre") for filled, said in fills.items())
     return Pathway(
         name,
         source,
@@ -282,15 +271,7 @@ def _fan(
         *first,
         phase,
         weighted=False,
+        wiring="groups",
         sums=tuple(others),
-        variables=(
-            Variable(
-                "own",
-                "1 where the cell stands for the other",
-                "synapse",
-                "parameter",
-                own[direction],
-            ),
-        ),
         meaning=f"between {source} and {target}",
     )

@@ -13,9 +13,9 @@ from biorrr.models.variables import Step, Variable
 # Of the ticks of a sample: 1 if this one counts, and the number of those that have counted.
 _COUNTS, _COUNTED = "clip(elapsed + 1 - latency, 0, 1)", "clip(elapsed + 1 - latency, 1, inf)"
 # Of means that cells keep: where they begin counts as much as ten samples.
-_PACE = "closing * clip(1 / (sample + 11), 1 / homeostasis, 1)"
+_PACE = "clip(1 / (sample + 11), 1 / homeostasis, 1)"
 # Of the distal current nothing is known beforehand.
-_DRIVE_PACE = "closing * clip(1 / (sample + 1), 1 / homeostasis, 1)"
+_DRIVE_PACE = "clip(1 / (sample + 1), 1 / homeostasis, 1)"
 # Where means begin, in Hz: what the cells do at rest.
 _REST_EVENTS, _REST_BURSTS, _REST_SPIKES = 5.0, 1.8, 20.0
 
@@ -27,6 +27,9 @@ OUTPUT_READINGS = (
     Variable("burst_sum", "bursts of the population in this tick"),
     Variable("event_count", "events per cell since spikes count", role="memory"),
     Variable("burst_count", "bursts per cell since spikes count", role="memory"),
+    Variable("event_rate", "rate of events since spikes count", unit="Hz"),
+    Variable("burst_rate", "rate of bursts since spikes count", unit="Hz"),
+    Variable("drive", "distal current less inhibition"),
     Variable("heard", "output, as synapses carry it on", role="memory"),
     Variable("inhibited", "inhibition, as synapses carry it on", role="memory"),
     Variable("inhibition_sum", "inhibition, summed since spikes count", role="memory"),
@@ -35,6 +38,7 @@ OUTPUT_READINGS = (
     Variable(
         "usual_drive", "mean square of the distal current less inhibition", role="memory", value=1.0
     ),
+    Step("input", "event_count = 0\nburst_count = 0\ninhibition_sum = 0", block="onset"),
     Step(
         "membrane",
         """
@@ -46,8 +50,8 @@ OUTPUT_READINGS = (
     Step(
         "output",
         f"""
-        event_count = (1 - onset) * event_count + {_COUNTS} * event_sum / cells_each
-        burst_count = (1 - onset) * burst_count + {_COUNTS} * burst_sum / cells_each
+        event_count += {_COUNTS} * event_sum / cells_each
+        burst_count += {_COUNTS} * burst_sum / cells_each
         heard += filter_step * ((event_sum / cells_each / tick - usual_events) / event_gain - heard)
         z = (event_count / ({_COUNTED} * tick) - usual_events) / event_gain
         """,
@@ -56,7 +60,7 @@ OUTPUT_READINGS = (
         "dendrite",
         f"""
         inhibited = inhibition
-        inhibition_sum = (1 - onset) * inhibition_sum + {_COUNTS} * inhibited
+        inhibition_sum += {_COUNTS} * inhibited
         inhibition = inhibition_sum / {_COUNTED}
         """,
     ),
@@ -68,10 +72,16 @@ OUTPUT_READINGS = (
         drive = plateau
         surplus = burst_rate - usual_bursts / usual_events * event_rate
         plateau = sqrt(usual_drive) * surplus / usual_events / burst_gain
+        """,
+    ),
+    Step(
+        "plateau shape",
+        f"""
         usual_events += {_PACE} * (event_rate - usual_events)
         usual_bursts += {_PACE} * (burst_rate - usual_bursts)
         usual_drive += {_DRIVE_PACE} * (drive**2 - usual_drive)
         """,
+        block="end",
     ),
 )
 
@@ -80,8 +90,10 @@ INTERNEURON_READINGS = (
     Variable("interneuron_current", "current into the cells", unit="pA"),
     Variable("spike_sum", "spikes of the population in this tick"),
     Variable("spike_count", "spikes per cell since spikes count", role="memory"),
+    Variable("spike_rate", "rate of spikes since spikes count", unit="Hz"),
     Variable("heard", "interneuron activity, as synapses carry it on", role="memory"),
     Variable("usual_spikes", "mean rate of spikes", role="memory", value=_REST_SPIKES, unit="Hz"),
+    Step("input", "spike_count = 0", block="onset"),
     Step(
         "interneuron",
         """
@@ -93,11 +105,15 @@ INTERNEURON_READINGS = (
         "interneuron output",
         f"""
         unit = (sqrt(strength) + 1e-300) / spike_gain
-        spike_count = (1 - onset) * spike_count + {_COUNTS} * spike_sum / cells_each
+        spike_count += {_COUNTS} * spike_sum / cells_each
         spike_rate = spike_count / ({_COUNTED} * tick)
         heard += filter_step * (unit * (spike_sum / cells_each / tick - usual_spikes) - heard)
         n = unit * (spike_rate - usual_spikes)
-        usual_spikes += {_PACE} * (spike_rate - usual_spikes)
         """,
+    ),
+    Step(
+        "interneuron output",
+        f"usual_spikes += {_PACE} * (spike_rate - usual_spikes)",
+        block="end",
     ),
 )

@@ -20,6 +20,7 @@ PLASTICITY = {
     "r": "pyramidal-to-interneuron",
 }
 REGRESSION = (
+    broadcast("rho", "variance that every output is brought to", "parameter", 1.0),
     broadcast("s", "0 is RRMSE, 1 is CCA", "parameter"),
     broadcast("ridge_y", "added to Cyy", "parameter"),
     broadcast(
@@ -101,6 +102,7 @@ def AdaptiveNeuromodulator() -> Population:
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("eta_mean", "eta_q, averaged over the sample so far", "memory"),
         broadcast("log_retained", "log of the part of Q' - R that is left", "memory"),
+        Step("modulation", "eta_mean = 0", block="onset"),
         # A step of its own: while a sample is held, the proximal rate stands still.
         Step(
             "modulation",
@@ -115,16 +117,16 @@ def AdaptiveNeuromodulator() -> Population:
             "modulation",
             f"""
             {_LEFT}
-            mean_power += share / {MEMORY!r} * (energy_z / outputs - mean_power)
+            mean_power += (energy_z / outputs - mean_power) / ({MEMORY!r} * duration)
             wanted = learning * left * clip(mean_power, least_power, 1)
             bound = learning * sqrt(left) * single_q
             eta_y = clip(base_y * wanted, 0, bound / (1 - s + s * (energy_y + ridge_y) + 1e-300))
             eta_q = clip(base_q * wanted, 0, bound / (energy_z + 1e-300))
             eta_r = eta_q
-            eta_mean = (1 - onset) * eta_mean + share * eta_q
-            log_retained += closing * log(1 - eta_mean)
+            eta_mean += eta_q / duration
             """,
         ),
+        Step("modulation", "log_retained += log(1 - eta_mean)", block="end"),
     )
 
 

@@ -2,7 +2,8 @@
 
 Names without `_pre` or `_post` other than the synapse's own `w` are broadcast to all synapses of a
 pathway alike: the rates `eta_...` and what goes with them
-(:mod:`biorrr.models.paper.neuromodulator`). In spontaneous replay, by which the ridge on Cxx stays
+(:mod:`biorrr.models.paper.neuromodulator`); rho, the variance that outputs are brought to, is 1 in
+the paper. In spontaneous replay, by which the ridge on Cxx stays
 local, Vx, Q and R learn without decay and Vy does not learn.
 """
 
@@ -45,7 +46,7 @@ def DistalSynapses() -> Pathway:
         drives="a",
         current="w * y_pre",
         phase="drive",
-        change="eta_y * (y_pre * (z_post - s * a_post) - (1 - s + s * ridge_y) * w)",
+        change="eta_y * (y_pre * (z_post - rho * s * a_post) - rho * (1 - s + s * ridge_y) * w)",
         meaning="distal weights",
         equation="dVy = eta_y (y (z - s a)' - (1 - s) Vy)",
         kind="distal",
@@ -64,7 +65,7 @@ def PyramidalToInterneuron() -> Pathway:
         drives="n",
         current="w * z_pre",
         phase="recruitment",
-        change="eta_r * (n_post * z_pre - w)",
+        change="eta_r * (n_post * z_pre - rho * w)",
         replay="eta_r * replay_gain * n_post * z_pre",
         target_by_source=True,
         meaning="pyramidal-to-interneuron weights",
@@ -83,9 +84,8 @@ def InterneuronToPyramidal() -> Pathway:
         drives="inhibition",
         current="w * n_pre",
         phase="inhibition",
-        change="eta_q * (z_post * n_pre - w)",
+        change="eta_q * (z_post * n_pre - rho * w)",
         replay="eta_q * replay_gain * z_post * n_pre",
-        sign=-1,
         target_by_source=True,
         meaning="interneuron-to-pyramidal weights",
         equation="dQ = eta_q (z n' - Q)",

@@ -150,7 +150,6 @@ class Sacramento(Theory):
                     "inhibition",
                     weight="S",
                     change="lateral * eta * n_pre * apical_post",
-                    sign=-1,
                 ),
             ),
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.generated import SMALL_DATA, Planted, Synthetic
-from biorrr.sims.data.kinds import Arrays, Pair
+from biorrr.sims.data.kinds import Arrays, Matlab, Pair
 from biorrr.sims.data.named import NamedData
 from biorrr.sims.data.pictures import CIFAR10, CIFAR100, MNIST, FashionMNIST
 from biorrr.sims.data.published import V1V2, Digits, MediaMill
@@ -25,6 +25,7 @@ __all__ = [
     "Data",
     "DataError",
     "Dataset",
+    "Matlab",
     "Pair",
     "Planted",
     "Synthetic",
@@ -45,13 +46,13 @@ def load(
     Parameters
     ----------
     data
-        A name of :data:`CATALOGUE`; the path of an .npz file with X and Y, of a .npy or .csv file
-        with X, or of a recording; a table, as config files hold it; or a value.
+        A name of :data:`CATALOGUE`; the path of an .npz or .mat file with X and Y, of a .npy or
+        .csv file with X, or of a recording; a table, as config files hold it; or a value.
     y
-        Path of Y's file, where Y has its own.
+        Path of Y's file, where Y has its own, or the name of the variable with Y in a .mat file.
     options
-        Fields of the value, e.g. ``m=40`` for synthetic, or ``source="VISp", target="VISl"`` for a
-        recording.
+        Fields of the value, e.g. ``m=40`` for synthetic, ``x="spikes"`` for the variable with X in
+        a .mat file, or ``source="VISp", target="VISl"`` for a recording.
 
     Examples
     --------

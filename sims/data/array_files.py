@@ -13,8 +13,8 @@ import numpy as np
 
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.files import open_regular, readable
-from biorrr.sims.data.kinds import Arrays
-from biorrr.sims.data.values import DataError
+from biorrr.sims.data.kinds import Arrays, Pair
+from biorrr.sims.data.values import DataError, FileData
 from biorrr.sims.words import listed
 
 NOT_NUMPY = "not a readable NumPy file"
@@ -43,6 +43,17 @@ def read_npz(path: Path, needed: Sequence[str], known: Sequence[str] = ()) -> di
         return {name: np.asanyarray(held[name]) for name in (*needed, *known) if name in held.files}
 
 
+def holds_recording(data: FileData) -> bool:
+    """Return True for a recording: one that is named so, or arrays of activity and no samples."""
+    path = Path(data.file)
+    if isinstance(data, Pair):
+        return True
+    if not isinstance(data, Arrays) or not first_bytes(path).startswith(b"PK"):
+        return False
+    with open_regular(path) as file, readable(path, NOT_NUMPY), np.lib.npyio.NpzFile(file) as held:
+        return "areas" in held.files and not {"X", "Y"} <= {*held.files}
+
+
 def read_samples(value: Arrays) -> Dataset:
     """Read X and Y, from one file that holds both or from a file for each."""
     if value.y is not None:
@@ -52,8 +63,8 @@ def read_samples(value: Arrays) -> Dataset:
         held = read_npz(path, ("X", "Y"))
         return Dataset(str(value), held["X"], held["Y"])
     raise DataError(
-        f"y: {path} is no .npz file with X and Y; if it holds X alone (.csv, .npy), name Y's file"
-        " with --y"
+        f"y: {path} is no .npz or .mat file with X and Y; if it holds X alone (.csv, .npy), name"
+        " Y's file with --y"
     )
 
 

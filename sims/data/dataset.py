@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from biorrr.hints import did_you_transpose
 from biorrr.sims.data.files import check_stamps, file_stamp
 from biorrr.sims.data.values import DataError
 from biorrr.sims.lazy import np
@@ -71,15 +72,9 @@ class Dataset:
         for view in ("X", "Y"):
             object.__setattr__(self, view, self._checked(view, getattr(self, view)))
         if len(self.X) != len(self.Y):
-            (rows_x, columns_x), (rows_y, columns_y) = self.X.shape, self.Y.shape
             raise DataError(
-                f"{self.name}: X and Y must have a row for each sample (got {rows_x} and {rows_y}"
-                " rows); "
-                + (
-                    f"both have {columns_x} columns: transpose them"
-                    if columns_x == columns_y
-                    else "is one transposed?"
-                )
+                f"{self.name}: X and Y must have a row for each sample (got {len(self.X)} and"
+                f" {len(self.Y)} rows){did_you_transpose(self.X.shape, self.Y.shape)}"
             )
 
     @cached_property

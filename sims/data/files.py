@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,8 @@ from typing import BinaryIO
 
 from biorrr.sims.data.values import DataError
 from biorrr.sims.words import brief
+
+PATIENCE, BYTES_PER_SECOND = 6.0, 2e7  # seconds, and how much longer a large file may take
 
 
 @contextmanager
@@ -60,6 +64,25 @@ def open_regular(path: Path) -> BinaryIO:
     check_regular(path)
     # Not to wait if it has become a pipe since.
     return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+
+
+def run_apart(script: str, path: Path, *arguments: str) -> tuple[bytes, str]:
+    """Run a program of ours on a data file in a process of its own, for readers in C that a damaged
+    file can crash; return its output, and what went wrong, in words.
+    """
+    check_regular(path)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", script, str(path), *arguments],
+            timeout=PATIENCE + path.stat().st_size / BYTES_PER_SECOND,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+        )
+    except subprocess.TimeoutExpired:
+        return b"", "reading it does not come to an end"
+    if done.returncode:
+        return b"", f"it ends with signal {-done.returncode}"
+    return done.stdout, ""
 
 
 def file_stamp(path: Path) -> tuple[int, ...] | None:

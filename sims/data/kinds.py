@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from biorrr.sims.data.dataset import Dataset
 
 
+Y_HELP = "file with Y, where --data holds X alone (.csv, .npy); or variable with Y in a .mat file"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Pair(FileData):
     """Two areas of a recording, bin by bin and trial by trial: X of the source, Y of the target."""
@@ -44,8 +47,10 @@ class Pair(FileData):
 
     @classmethod
     def is_meant(cls, fields: Mapping[str, Any]) -> bool:
-        """Return True for an NWB file, and for one of which an area is named."""
-        return fields["file"].lower().endswith(".nwb") or bool({"source", "target"} & fields.keys())
+        """Return True for an NWB file, and for one with arrays of which an area is named."""
+        ending = Path(fields["file"]).suffix.lower()
+        named = {"source", "target"} & fields.keys()
+        return ending == ".nwb" or (bool(named) and ending != ".mat")
 
     def _read(self) -> Dataset:
         from biorrr.sims.recordings.opening import open_recording
@@ -63,12 +68,30 @@ class Pair(FileData):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Matlab(FileData):
+    """X and Y in one file of MATLAB (.mat), of any version."""
+
+    x: str = option("X", "variable with X in a .mat file", metavar="NAME")
+    y: str = option("Y", Y_HELP, metavar="FILE|NAME")
+
+    @classmethod
+    def is_meant(cls, fields: Mapping[str, Any]) -> bool:
+        """Return True for a file whose name ends in .mat."""
+        return Path(fields["file"]).suffix.lower() == ".mat"
+
+    def _read(self) -> Dataset:
+        from biorrr.sims.data.dataset import Dataset
+        from biorrr.sims.data.matlab import read_mat
+
+        held = read_mat(Path(self.file), (self.x, self.y))
+        return Dataset(str(self), held[self.x], held[self.y])
+
+
+@dataclass(frozen=True, kw_only=True)
 class Arrays(FileData):
     """X and Y in one .npz file, or each in a .npy or .csv file of its own."""
 
-    y: str | None = option(
-        None, "file with Y, where --data holds X alone (.csv, .npy)", metavar="FILE", kw_only=False
-    )
+    y: str | None = option(None, Y_HELP, metavar="FILE|NAME", kw_only=False)
 
     @property
     def files(self) -> tuple[Path, ...]:

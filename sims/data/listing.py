@@ -1,34 +1,43 @@
-"""``biorrr data``: the list of data sets, and a look into a recording."""
+"""``biorrr data``: the list of data sets, and a look into data."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from biorrr.sims.data import CATALOGUE
+from biorrr.sims.data import CATALOGUE, Data
 from biorrr.sims.data.named import Origin, folders
 
 OWN = (
-    "an .npz file with X and Y, x.csv with --y y.csv, x.npy with --y y.npy, or two areas of a"
-    " recording, session.nwb with --source VISp --target VISl"
+    "an .npz or .mat file with X and Y, x.csv with --y y.csv, x.npy with --y y.npy, or two areas of"
+    " a recording, session.nwb with --source VISp --target VISl"
 )
 
 
 def command(
     check: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--check",
-            metavar="FILE",
-            help="say what is in a recording, and the command to run on it",
+            metavar="DATA",
+            help="say what is in a file of yours or a data set, and the command to run on it",
         ),
+    ] = None,
+    x: Annotated[
+        str | None,
+        typer.Option("--x", metavar="NAME", help="of --check: variable with X in a .mat file"),
+    ] = None,
+    y: Annotated[
+        str | None,
+        typer.Option("--y", metavar="FILE|NAME", help="of --check: file or variable with Y"),
     ] = None,
     trials: Annotated[
         str | None,
         typer.Option(
-            "--trials", metavar="TABLE", help="table of trials to look at, where there are several"
+            "--trials",
+            metavar="TABLE",
+            help="of --check: table of trials to look at, where a recording has several",
         ),
     ] = None,
 ) -> None:
@@ -36,9 +45,10 @@ def command(
     file of yours.
     """
     if check is not None:
-        from biorrr.sims.recordings.contents import describe
+        from biorrr.sims.data.look import describe
 
-        print(describe(check, trials))
+        given = {name: value for name, value in (("x", x), ("y", y)) if value is not None}
+        print(describe(Data.made_from(check, given), trials))
         return
     for name, named in CATALOGUE.items():
         origin = named.origin

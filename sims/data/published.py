@@ -12,6 +12,7 @@ from pathlib import Path
 
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.files import readable
+from biorrr.sims.data.matlab import read_mat
 from biorrr.sims.data.named import NamedData, Origin, SourceFile
 from biorrr.sims.data.values import DataError
 from biorrr.sims.lab.settings import option
@@ -78,12 +79,8 @@ class V1V2(NamedData):
     target: str = option("V2", "area that is predicted", choices=("V1", "V2"))
 
     def _read(self) -> Dataset:
-        import scipy.io
-
         path = self.origin.files[0].fetch()
-        with readable(path, "not a readable MATLAB file"):
-            held = scipy.io.loadmat(path)
-            X, Y = held["X"], held[f"Y_{self.target}"]
+        X, Y = read_mat(path, ("X", f"Y_{self.target}")).values()
         if X.shape != (4000, 79) or Y.shape != (4000, 31):
             raise DataError(
                 f"{path}: must hold X (4000, 79) and Y_{self.target} (4000, 31) (got {X.shape} and"

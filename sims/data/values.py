@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from biorrr.errors import InputError
+from biorrr.hints import did_you_mean
 from biorrr.sims.lab.settings import Settings, SettingsError, key_of, option, parsed
 from biorrr.sims.lab.settings import kinds as types_of
-from biorrr.sims.words import did_you_mean
 
 if TYPE_CHECKING:
     from biorrr.sims.data.dataset import Dataset

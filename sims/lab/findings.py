@@ -13,6 +13,7 @@ from biorrr.errors import InputTypeError
 if TYPE_CHECKING:
     from biorrr.sims.lab.claims import Claim
 
+SETUP = ("k", "s", "ridge", "seeds", "samples")  # quantities that captions state
 PERCENT = "%"  # the unit of a fraction that is shown in percent
 
 
@@ -129,6 +130,14 @@ class Findings:
     closing: Sequence[str] = ()
     experiment: str = ""
     failure: str = ""
+
+    def caption(self, template: str) -> str:
+        """Return the caption of a figure: ``template`` with quantities for their names in braces,
+        the title, and what was run.
+        """
+        numbers = {quantity.name: quantity.text for quantity in self.quantities}
+        known = [f"{name} = {numbers[name]}" for name in SETUP if name in numbers]
+        return f"{template.format(**numbers)} ({'; '.join([self.title, *known])}.)\n"
 
     @property
     def every_quantity(self) -> list[Quantity]:

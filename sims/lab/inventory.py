@@ -10,7 +10,13 @@ from typing import Any
 from biorrr.sims.lab.findings import Quantity
 
 INVENTORY = "inventory.json"
-RUN, DATASET, FIGURE, OTHER = "run", "dataset", "figure", "file"  # kinds of files
+RUN, DATASET, FIGURE, CAPTION, OTHER = (
+    "run",
+    "dataset",
+    "figure",
+    "caption",
+    "file",
+)  # kinds of files
 
 
 @dataclass(frozen=True)
@@ -22,11 +28,10 @@ class Entry:
     file
         Name of the file, in the run folder itself.
     kind
-        ``"run"`` (a circuit's weights and traces), ``"dataset"``, ``"figure"`` or ``"file"``.
+        ``"run"`` (a circuit's weights and traces), ``"dataset"``, ``"figure"``, ``"caption"`` or
+        ``"file"``.
     name
         Name that the experiment gives to the figure or the data.
-    caption
-        Caption of a figure.
     experiment, chapter
         Experiment that the file is of, and the chapter of the run that it belongs to.
     """
@@ -34,7 +39,6 @@ class Entry:
     file: str
     kind: str = OTHER
     name: str = ""
-    caption: str = ""
     experiment: str = ""
     chapter: str = ""
 

@@ -20,22 +20,16 @@ class CircuitError(InputError):
     """A function of the user's that does not give a circuit."""
 
 
-def make_circuit(named: str | None, **arguments: Any) -> Any:
-    """Make a circuit: a :class:`~biorrr.circuit.Microcircuit`, or what the function ``named``
-    returns for it.
+def make_circuit(named: str, **arguments: Any) -> Any:
+    """Make the circuit that the function ``named`` returns for the arguments.
 
     Parameters
     ----------
     named
-        ``module:function`` or ``path/to/file.py:function``, as the user has named it; None for the
-        paper's circuit.
+        ``module:function`` or ``path/to/file.py:function``, as the user has named it.
     arguments
         Those of :class:`~biorrr.circuit.Microcircuit`; the function is called with them.
     """
-    if named is None:
-        from biorrr.circuit import Microcircuit
-
-        return Microcircuit(**arguments)
     function = circuit_function(named)
     try:
         circuit = function(**arguments)

@@ -21,7 +21,15 @@ from typing import Any
 
 from biorrr.files import whole_file
 from biorrr.sims.lab.findings import Findings
-from biorrr.sims.lab.inventory import DATASET, FIGURE, INVENTORY, RUN, Entry, Inventory
+from biorrr.sims.lab.inventory import (
+    CAPTION,
+    DATASET,
+    FIGURE,
+    INVENTORY,
+    RUN,
+    Entry,
+    Inventory,
+)
 from biorrr.sims.lab.safe_files import FolderError, inside, read_json
 from biorrr.sims.lab.settings import PROVENANCE, VERSIONS, read_config
 from biorrr.sims.lazy import circuits, np, xr
@@ -243,12 +251,12 @@ class RunFolder:
                 write_results(result, path)
         for figure in findings.figures:
             stem = f"{figure.stem}{chapter.removeprefix(experiment)}"
-            caption = captions.get((experiment, figure.name), "")
             axes = figure.draw()
-            with self._writing(
-                Entry(f"{stem}.{format}", FIGURE, figure.name, caption, **about)
-            ) as path:
+            with self._writing(Entry(f"{stem}.{format}", FIGURE, figure.name, **about)) as path:
                 save_figure(axes, path)
+            template = captions.get((experiment, figure.name), "")
+            with self._writing(Entry(f"{stem}.md", CAPTION, figure.name, **about)) as path:
+                path.write_text(findings.caption(template), encoding="utf-8")
         for name, write in findings.files.items():
             with self._writing(Entry(name, **about)) as path:
                 write(path)

@@ -10,14 +10,14 @@ import platform
 import tomllib
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from biorrr.errors import InputError
+from biorrr.hints import did_you_mean
 from biorrr.sims.lab.safe_files import open_inside
-from biorrr.sims.words import did_you_mean
 
 PROVENANCE = (  # the table of a saved config that says what wrote it; the rest are settings
     "provenance"
@@ -146,13 +146,18 @@ class ExperimentSettings(Settings):
         """The seeds to run."""
         return range(self.seed, self.seed + self.seeds)
 
-    def make_circuit(self, **arguments: Any) -> Any:
-        """Make the circuit to simulate, with ``arguments`` of
-        :class:`~biorrr.circuit.Microcircuit`.
+    def make_circuit(self, kind: Callable[..., Any] | None = None, **arguments: Any) -> Any:
+        """Make the circuit to simulate: a ``kind``, by default a Microcircuit, or what the user's
+        function returns for ``arguments``.
         """
+        from biorrr import circuit as circuits
+
+        arguments = {"engine": self.engine} | arguments
+        if self.circuit is None:
+            return (kind or circuits.Microcircuit)(**arguments)
         from biorrr.sims.lab.own_circuits import make_circuit
 
-        return make_circuit(self.circuit, **{"engine": self.engine} | arguments)
+        return make_circuit(self.circuit, **arguments)
 
 
 VERSIONS = ("biorrr", "numpy", "scipy", "brian2")  # what results can depend on, beside the settings

@@ -16,6 +16,7 @@ from biorrr.sims.page.sweep import gather_sweep, is_sweep
 
 ASSETS = Path(__file__).parent / "assets"
 MOST_BYTES = 8_000_000  # of all figures on a page
+MOST_CAPTION = 10_000  # bytes
 KINDS = {".png": ("image/png", b"\x89PNG\r\n\x1a\n"), ".svg": ("image/svg+xml", None)}
 
 
@@ -83,9 +84,18 @@ def gather_figures(
             left_out.append(entry.file)
             continue
         room -= len(uri)
-        caption = entry.caption or f"Figure {Path(entry.file).stem}."
-        shown.append({"name": entry.file, "uri": uri, "caption": caption})
+        shown.append({"name": entry.file, "uri": uri, "caption": caption_of(folder, entry.file)})
     return shown, left_out
+
+
+def caption_of(folder: Path, figure: str) -> str:
+    """Return the caption that lies beside a figure in ``folder``."""
+    stem = Path(figure).stem
+    try:
+        with open_inside(folder, f"{stem}.md") as file:
+            return file.read(MOST_CAPTION).decode("utf-8", errors="replace").strip()
+    except (OSError, FolderError):
+        return f"Figure {stem}."
 
 
 def _uri(folder: Path, name: str, room: int) -> str | None:

@@ -17,13 +17,7 @@ from biorrr.sims.sweeps.plan import read_plan
 from biorrr.sims.sweeps.run import PLAN
 
 MOST_CELLS = 50_000  # of the table: about 2 MB
-FIGURE_OF_SWEEP = Entry(
-    "sweep.png",
-    FIGURE,
-    "sweep",
-    "The number that the sweep is judged by, against the settings that vary: small grey points are"
-    " single runs, large ones (or cells) their mean over seeds, and the star is the lowest mean.",
-)
+FIGURE_OF_SWEEP = Entry("sweep.png", FIGURE, "sweep")
 
 
 def is_sweep(folder: Path) -> bool:

@@ -1,4 +1,5 @@
-"""Judgements of what the paper says of its learners: curves in, claims out.
+"""Judgements of what the paper says of its learners: courses at one rank, (learner, seed,
+snapshot), in, claims out.
 
 All bounds stand here. COMPETITIVE was set after earlier races had been seen. None grows with the
 noise. A learner has arrived when its excess stays within 5 % of the optimum. Values are medians
@@ -8,12 +9,11 @@ over seeds.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from biorrr.sims.lab import PERCENT, Claim
-from biorrr.sims.lazy import np
-from biorrr.sims.races.curves import Curve
+from biorrr.sims.lazy import np, xr
 
 NEAR = 0.05  # excess within which a learner has arrived
 # comparable, or matching, in samples or CPU time: neither needs more than twice what the other does
@@ -25,50 +25,49 @@ NONE_ARRIVED = "no learner came within 5 % of the optimum"
 UNITS = {"t": "steps", "passes": "passes"}  # of what a learner needs; CPU time otherwise
 
 
-def arrivals(curve: Curve, along: str) -> np.ndarray:
+def arrivals(course: xr.Dataset, along: str) -> np.ndarray:
     """Return for each seed the steps (``"t"``), ``"passes"`` or ``"seconds"`` after which it stays
     near the optimum.
 
     Infinite where it never does. ``"seconds after preparation"`` leaves out what passed until the
     first step was done.
     """
+    excess = course["excess"].transpose("seed", "snapshot")
     if along == "seconds after preparation":
-        course = curve.seconds - curve.seconds[:, :1]
+        needed = course["seconds"] - course["seconds"].isel(snapshot=0)
     else:
-        course = np.broadcast_to(getattr(curve, along), curve.excess.shape)
+        needed = course[along]
     found = []
-    for excess, values in zip(curve.excess, course, strict=True):
-        outside = np.flatnonzero(~(excess <= NEAR))  # what is not a number is outside
+    for one, values in zip(excess.values, needed.broadcast_like(excess).values, strict=True):
+        outside = np.flatnonzero(~(one <= NEAR))  # what is not a number is outside
         first = outside[-1] + 1 if len(outside) else 0
         found.append(values[first] if first < len(values) else math.inf)
     return np.array(found, dtype=float)
 
 
 def fewest(
-    curves: Mapping[str, Curve], learner: str, rivals: Sequence[str], along: str, **claim: Any
+    courses: xr.Dataset, learner: str, rivals: Sequence[str], along: str, **claim: Any
 ) -> Claim:
     """Judge the claim that ``learner`` needs no more of what ``along`` counts than the best of its
     ``rivals``.
     """
-    return _needs(curves, learner, rivals, along, high=1.0, **claim)
+    return _needs(courses, learner, rivals, along, high=1.0, **claim)
 
 
-def matching(
-    curves: Mapping[str, Curve], learner: str, rival: str, along: str, **claim: Any
-) -> Claim:
+def matching(courses: xr.Dataset, learner: str, rival: str, along: str, **claim: Any) -> Claim:
     """Judge the claim that ``learner`` and ``rival`` need about as much of what ``along``
     counts.
     """
     return _needs(
-        curves, learner, (rival,), along, low=1 / FACTOR, high=FACTOR, better="below", **claim
+        courses, learner, (rival,), along, low=1 / FACTOR, high=FACTOR, better="below", **claim
     )
 
 
 def comparable(
-    curves: Mapping[str, Curve], learner: str, rival: str, points: float = POINTS, **claim: Any
+    courses: xr.Dataset, learner: str, rival: str, points: float = POINTS, **claim: Any
 ) -> Claim:
     """Judge the claim that two learners end about as near to the optimum, seed by seed."""
-    ends = {name: curves[name].excess[:, -1] for name in (learner, rival)}
+    ends = ends_of(courses, (learner, rival))
     return Claim.over_seeds(
         ends[learner] - ends[rival],
         low=-points,
@@ -83,13 +82,17 @@ def comparable(
     )
 
 
-def competitive(
-    curves: Mapping[str, Curve], learner: str, rivals: Sequence[str], **claim: Any
-) -> Claim:
+def ends_of(courses: xr.Dataset, learners: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return the excess at the end, (seed,), by learner."""
+    ends = courses["excess"].isel(snapshot=-1)
+    return {name: ends.sel(learner=name).values for name in learners}
+
+
+def competitive(courses: xr.Dataset, learner: str, rivals: Sequence[str], **claim: Any) -> Claim:
     """Judge the claim that ``learner`` ends about as near to the optimum as the best of its
     ``rivals``, or nearer.
     """
-    ends = {name: curves[name].excess[:, -1] for name in (learner, *rivals)}
+    ends = ends_of(courses, (learner, *rivals))
     best = np.min([ends[name] for name in rivals], axis=0)
     return Claim.over_seeds(
         ends[learner] - best,
@@ -104,12 +107,12 @@ def competitive(
 
 
 def _needs(
-    curves: Mapping[str, Curve], learner: str, rivals: Sequence[str], along: str, **claim: Any
+    courses: xr.Dataset, learner: str, rivals: Sequence[str], along: str, **claim: Any
 ) -> Claim:
     """Make a claim about what a learner needs over what the best of its rivals needs, seed by
     seed.
     """
-    needs = {name: arrivals(curves[name], along) for name in (learner, *rivals)}
+    needs = {name: arrivals(courses.sel(learner=name), along) for name in (learner, *rivals)}
     medians = {name: float(np.median(each)) for name, each in needs.items()}
     best = min(rivals, key=lambda name: (medians[name], name))
     with np.errstate(divide="ignore", invalid="ignore"):

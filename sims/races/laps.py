@@ -1,20 +1,21 @@
-"""Laps: one learner, once. A learner of which a seed diverges runs again, all seeds, with smaller
-rates.
+"""Laps: one learner at one rank.
+
+A learner of which a seed diverges runs again, all seeds, with smaller rates.
 """
 
 from __future__ import annotations
 
 import resource
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
 
 from biorrr.sims.lab import Lab, Task, compiled_if_possible
 from biorrr.sims.lab.lab import StoppedError
-from biorrr.sims.lazy import circuits, models, np
-from biorrr.sims.races.curves import Curves, score
+from biorrr.sims.lab.labelled import Grid
+from biorrr.sims.lazy import circuits, models, np, xr
 from biorrr.sims.races.heats import Heat, Track
 
 CIRCUIT = "circuit"
@@ -25,7 +26,7 @@ SNAPSHOTS = 80
 
 @dataclass(frozen=True)
 class Lap:
-    """One learner, once.
+    """One learner at one rank.
 
     Parameters
     ----------
@@ -35,8 +36,8 @@ class Lap:
         Name of its curve.
     algorithm
         Class of :mod:`biorrr.analysis`; None for the circuit.
-    k, seed
-        Rank, and seed of the start and of the order of samples.
+    k
+        Rank.
     steps
         Number of samples (online) or iterations (offline).
     rates
@@ -49,52 +50,61 @@ class Lap:
     learner: str
     algorithm: Callable[..., Any] | None
     k: int
-    seed: int
     steps: int
     rates: models.Rates | None = None
     options: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def group(self) -> tuple[Heat, str, int]:
-        """The heat, the learner and the rank, which all seeds share."""
-        return self.heat, self.learner, self.k
 
     def slowed(self, fraction: float) -> Lap:
         """Return the lap at a fraction of its rates."""
         return replace(self, rates=self.rates and self.rates.scaled(fraction))
 
 
-def race(lab: Lab, laps: Iterable[Lap], tracks: Mapping[Heat, Track]) -> dict[Heat, Curves]:
-    """Run all laps and score them, by heat, learner and rank."""
-    groups: dict[tuple[Heat, str, int], list[Lap]] = {}
-    for lap in laps:
-        groups.setdefault(lap.group, []).append(lap)
-    scored = {}
-    waiting = dict(groups)
+def race(lab: Lab, laps: Sequence[Lap], tracks: Mapping[Heat, Track]) -> dict[Heat, xr.Dataset]:
+    """Run all laps of each heat from every seed.
+
+    Returns steps done ``t``, (learner, k, snapshot); passes through the data, CPU seconds,
+    objective, excess and whitening error until then, (learner, k, seed, snapshot); and the
+    ``fraction`` of the rates at which no seed diverged, (learner, k). A learner that stops early
+    keeps its last values.
+    """
+    waiting, courses = [*laps], dict[Lap, xr.Dataset]()
     for fraction in FRACTIONS:
-        tried = {group: [lap.slowed(fraction) for lap in seeds] for group, seeds in waiting.items()}
-        found = lab.each(run_lap, [lap for seeds in tried.values() for lap in seeds], tracks)
-        for group, seeds in tried.items():
-            heat, learner, _ = group
-            diverged = [str(found[lap]["diverged"]) for lap in seeds if "diverged" in found[lap]]
-            if not diverged:
-                scored[group] = score([found[lap] for lap in seeds], tracks[heat].exact, fraction)
-                del waiting[group]
-            elif fraction == FRACTIONS[-1] or any(lap.rates is None for lap in seeds):
-                raise StoppedError(f"{learner} ({heat}): {diverged[0]}")
+        tried = [lap.slowed(fraction) for lap in waiting]
+        found = lab.map(run_lap, {"lap": tried, "seed": lab.settings.every_seed}, tracks)
+        diverged = [str(max(words)) for words in found["diverged"].values]
+        for place, lap in enumerate(waiting):
+            if not diverged[place]:
+                courses[lap] = found.isel(lap=place, drop=True).assign(fraction=fraction)
+            elif fraction == FRACTIONS[-1] or lap.rates is None:
+                raise StoppedError(f"{lap.learner} ({lap.heat}): {diverged[place]}")
+        waiting = [lap for lap in waiting if lap not in courses]
         if not waiting:
             break
-    curves: dict[Heat, Curves] = {heat: {} for heat in tracks}
-    for heat, learner, k in groups:
-        curves[heat][learner, k] = scored[heat, learner, k]
-    return curves
+    return {heat: _join({lap: courses[lap] for lap in laps if lap.heat == heat}) for heat in tracks}
 
 
-def run_lap(task: Task, lap: Lap, tracks: Mapping[Heat, Track]) -> dict[str, Any]:
-    """Run one lap.
+def _join(courses: Mapping[Lap, xr.Dataset]) -> xr.Dataset:
+    """Join the courses of all learners of a heat at all ranks."""
+    grid = Grid.over({"learner": [one.learner for one in courses], "k": [one.k for one in courses]})
+    by_names = {(lap.learner, lap.k): course for lap, course in courses.items()}
+    joined = grid.join([by_names[one["learner"], one["k"]] for one in grid.items])
+    last = joined["t"].notnull().sum("snapshot") - 1
+    results = joined.isel(
+        snapshot=np.minimum(xr.DataArray(range(joined.sizes["snapshot"]), dims="snapshot"), last)
+    )
+    results = results.drop_vars("diverged").assign(t=results["t"].max("seed"))
+    results["fraction"].attrs["long_name"] = "fraction of the rates asked for"
+    results["t"].attrs["long_name"] = "samples (online) or iterations (offline)"
+    results["passes"].attrs["long_name"] = "passes through the data"
+    results["seconds"].attrs.update(long_name="CPU time", units="s")
+    return results
 
-    Returns steps done, (S,), passes through the data and CPU seconds until then, (S,), and filters
-    then, (S, m, k); or the reason why it diverged.
+
+def run_lap(task: Task, tracks: Mapping[Heat, Track], lap: Lap, seed: int) -> dict[str, Any]:
+    """Run one lap from one seed.
+
+    Returns steps done, passes through the data and CPU seconds until then, and the scores of the
+    filters then, each (snapshot,); and the reason why it ``diverged``, if it has.
     """
     from threadpoolctl import threadpool_limits
 
@@ -106,16 +116,19 @@ def run_lap(task: Task, lap: Lap, tracks: Mapping[Heat, Track]) -> dict[str, Any
             "ignore", message=".*columns are constant"
         )  # as the paper's data have them
         try:
-            return (
-                run_circuit(task, lap, track)
-                if lap.algorithm is None
-                else run_algorithm(task, lap, track)
-            )
+            run = run_circuit if lap.algorithm is None else run_algorithm
+            found = run(task, lap, seed, track)
         except (circuits.Diverged, FloatingPointError) as error:
             return {"diverged": str(error)}
+        Vx = found.pop("Vx")
+        found |= {
+            name: np.atleast_1d(getattr(track.exact, name)(Vx))
+            for name in ("objective", "excess", "whitening_error")
+        }
+    return {name: ("snapshot", values) for name, values in found.items()} | {"diverged": ""}
 
 
-def run_circuit(task: Task, lap: Lap, track: Track) -> dict[str, np.ndarray]:
+def run_circuit(task: Task, lap: Lap, seed: int, track: Track) -> dict[str, np.ndarray]:
     """Run the circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by
     replay.
     """
@@ -125,7 +138,7 @@ def run_circuit(task: Task, lap: Lap, track: Track) -> dict[str, np.ndarray]:
 
     X, Y, settings = track.data.X, track.data.Y, task.settings
     # Bio-RRR and backprop draw the same from the same seed: the order first, then the weights.
-    drawn = np.random.RandomState(lap.seed)
+    drawn = np.random.RandomState(seed)
     order = shuffled_passes(len(X), lap.steps, drawn)
     m, n, s, ridge = X.shape[1], Y.shape[1], lap.heat.s, settings.ridge
     drive = Drive.of(X, Y, (ridge, ridge))
@@ -137,7 +150,7 @@ def run_circuit(task: Task, lap: Lap, track: Track) -> dict[str, np.ndarray]:
         rates=lap.rates or "auto",
         ridge=ridge,
         engine=compiled_if_possible(settings.engine),
-        seed=lap.seed,
+        seed=seed,
         Vx0=Vx,
         Vy0=Vy,
         Q0=Q,
@@ -157,7 +170,7 @@ def run_circuit(task: Task, lap: Lap, track: Track) -> dict[str, np.ndarray]:
     return {"t": seen, "passes": seen / len(X), "seconds": seconds, "Vx": run.data["Vx"].values}
 
 
-def run_algorithm(task: Task, lap: Lap, track: Track) -> dict[str, np.ndarray]:
+def run_algorithm(task: Task, lap: Lap, seed: int, track: Track) -> dict[str, np.ndarray]:
     """Run one of the algorithms of :mod:`biorrr.analysis`."""
     assert lap.algorithm is not None
     chosen = dict(lap.options) | ({} if lap.rates is None else {"rates": lap.rates})
@@ -168,7 +181,7 @@ def run_algorithm(task: Task, lap: Lap, track: Track) -> dict[str, np.ndarray]:
         ridge=task.settings.ridge,
         steps=lap.steps,
         snapshots=SNAPSHOTS,
-        random_state=lap.seed,
+        random_state=seed,
         **chosen,
     )
     return learner.fit(track.data.X, track.data.Y).path_._asdict()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from biorrr.sims.data.look import aligned
 from biorrr.sims.recordings.nwb import open_nwb, trial_tables
 from biorrr.sims.recordings.opening import open_recording
 from biorrr.sims.recordings.recording import Recording
@@ -44,8 +45,7 @@ def describe(path: Path, trials: str | None = None) -> str:
         "to note": "; ".join([*recording.notes, *low]) or "nothing",
         "run": _command(path, recording, trials),
     }
-    width = max(map(len, lines))
-    return "\n".join([str(path), *(f"  {name:{width}}  {text}" for name, text in lines.items())])
+    return aligned(str(path), lines)
 
 
 def _event(name: str, times: np.ndarray) -> str:

@@ -8,11 +8,9 @@ all objects, all attributes, and the values of arrays that are not large.
 from __future__ import annotations
 
 import functools
-import subprocess
 import sys
 from pathlib import Path
 
-PATIENCE, BYTES_PER_SECOND = 6.0, 2e7  # seconds, and how much longer a large file may take
 LARGE = 2**24  # bytes of an array of which only the first row is read
 MOST_PACKED = 2000  # bytes of numbers in a byte of file: more would fill the memory
 
@@ -30,19 +28,12 @@ def check_hdf5(path: Path) -> None:
 @functools.lru_cache(maxsize=64)
 def _trouble(path: Path, stamp: tuple[int, ...]) -> str:
     """Return what is wrong with a file, in words; it is tried once, until its ``stamp`` changes."""
-    patience = PATIENCE + path.stat().st_size / BYTES_PER_SECOND
-    try:
-        done = subprocess.run(
-            [sys.executable, "-I", __file__, str(path)],
-            timeout=patience,
-            capture_output=True,
-            text=True,
-        )
-    except subprocess.TimeoutExpired:
-        return "not a readable HDF5 file, damaged (reading it does not come to an end)"
-    if done.returncode < 0:
-        return f"not a readable HDF5 file, damaged (it ends with signal {-done.returncode})"
-    return done.stdout.strip()
+    from biorrr.sims.data.files import run_apart
+
+    output, trouble = run_apart(__file__, path)
+    if trouble:
+        return f"not a readable HDF5 file, damaged ({trouble})"
+    return output.decode("utf-8", "replace").strip()
 
 
 def look_through(path: str) -> str:

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from biorrr.hints import did_you_mean
 from biorrr.sims.data import DataError, Pair
 from biorrr.sims.data.dataset import LARGEST, Dataset
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Windows
 from biorrr.sims.recordings.alignment import align
 from biorrr.sims.recordings.trials import Trials
-from biorrr.sims.words import as_text, counted, did_you_mean, listed, printable
+from biorrr.sims.words import as_text, counted, listed, printable
 
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
 

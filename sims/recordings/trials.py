@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from biorrr.hints import did_you_mean
 from biorrr.sims.data.values import DataError
-from biorrr.sims.words import did_you_mean, listed
+from biorrr.sims.words import listed
 
 
 @dataclass(frozen=True)

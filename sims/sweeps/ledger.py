@@ -74,6 +74,16 @@ class Table:
             plan.measure, self.rows, [*map(key_of, plan.varied)], means, problem=plan.problem, ax=ax
         )
 
+    @property
+    def caption(self) -> str:
+        """Caption of the figure, with the lowest point."""
+        plan = self.plan
+        return (
+            f"{plan.measure} of {plan.experiment} against {' and '.join(map(key_of, plan.varied))}:"
+            " small grey points are single runs, large ones (or cells) their mean over seeds, and"
+            f" the star is the lowest mean. ({'; '.join(self.report())}.)\n"
+        )
+
     def report(self) -> list[str]:
         """Return lines that say how far the sweep has come, what failed and why, and the best point
         of each problem.

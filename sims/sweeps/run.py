@@ -221,10 +221,13 @@ def _carry_out(
                     entry = failed(entry) if isinstance(entry, Exception) else entry
                     ledger.write(plan, left[number], entry)
                     bar.update()
-            axes = ledger.table(plan).plot()
+            found = ledger.table(plan)
+            axes = found.plot()
             if axes is not None:
                 with whole_file(out / "sweep.png") as path:
                     save_figure(axes, path)
+                with whole_file(out / "sweep.md") as path:
+                    path.write_text(found.caption, encoding="utf-8")
         finally:
             table = ledger.write_table(plan)
     return table

@@ -117,10 +117,10 @@ def symmetry_without_prediction(rng):
 def meeting(rng):
     course = ("eigenvalues", "eta", "start", "snapshot")
     sizes = {"eigenvalues": 2, "eta": 4, "start": 8, "snapshot": 60}
-    etas = np.array([0.001, 0.003, 0.01, 0.03])
+    etas = np.array([0.0003, 0.001, 0.003, 0.01])
     coords = {"eigenvalues": ["positive", "negative"], "eta": etas}
-    results = dataset(rng, {"power": course}, coords, **sizes)
-    seen = np.linspace(0, 1, 60) * (-np.log(1e-9) / etas)[:, None]
+    results = dataset(rng, {"inhibition": course, "excess": course}, coords, **sizes)
+    seen = np.linspace(0, 30, 60) / etas[:, None]
     results["seen"] = (course, np.broadcast_to(seen[None, :, None], (2, 4, 8, 60)))
     results["ratio"] = (1 - results["eta"]) ** results["seen"]
     return plot_meeting(results.transpose(*course))

@@ -95,22 +95,20 @@ def test_meeting_of_runs_that_end_at_different_samples():
     seen = np.array([[0.0, 10, 100, np.nan], [0, 10, np.nan, np.nan]])
     ratio = np.array([[1.0, 0.5, 0.1, np.nan], [1, 0.7, np.nan, np.nan]])
     course = ("eigenvalues", "eta", "start", "snapshot")
+    drawn = {"seen": seen, "ratio": ratio, "inhibition": 2 * ratio, "excess": 0.3 * ratio}
     results = xr.Dataset(
-        {
-            "seen": (course, [[seen]] * 2),
-            "ratio": (course, [[ratio]] * 2),
-            "power": (course, [[ratio], [2 * ratio]]),
-        },
+        {name: (course, [[values], [values]]) for name, values in drawn.items()},
         {"eigenvalues": ["positive", "negative"], "eta": [0.1]},
     )
-    meeting, power = plot_meeting(results)
+    meeting, inhibition, excess = plot_meeting(results)
     np.testing.assert_array_equal(meeting.lines[1].get_ydata(), ratio[1])
-    theory = meeting.lines[2]
+    np.testing.assert_array_equal(meeting.lines[1].get_xdata(), 0.1 * seen[1])
+    theory = meeting.lines[4]
     assert theory.get_label() == "theory"
-    np.testing.assert_allclose(theory.get_ydata(), 0.9 ** theory.get_xdata())
-    labels = [line.get_label() for line in power.lines][::2]
-    assert labels == ["eigenvalues of $QR$ all $> 0$ at the start", "some $< 0$"]
-    np.testing.assert_array_equal(power.lines[2].get_ydata(), 2 * ratio[0, 1:])
+    np.testing.assert_allclose(theory.get_ydata(), 0.9 ** (theory.get_xdata() / 0.1))
+    np.testing.assert_array_equal(inhibition.lines[0].get_ydata(), 2 * ratio[0])
+    np.testing.assert_array_equal(excess.lines[2].get_ydata(), 0.3 * ratio[0])
+    assert [line.get_linestyle() for line in excess.lines] == ["-", "-", ":", ":"]
 
 
 def signals_of(panel):

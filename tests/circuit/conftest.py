@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Circuit, Microcircuit, Run
-from biorrr.models import BurstingCells, HoldingClock, Population, Rate, Rates, with_values
+from biorrr.models import BurstingCells, Clock, Population, Rate, Rates
 
 M, N, K = 6, 4, 2  # sizes of every circuit here: the C++ engine compiles one program for each
 RATES = Rates(x=Rate(0.004, 900), y=Rate(0.02, 700), q=Rate(0.008, 1500), r=Rate(0.007, 1100))
@@ -97,11 +97,13 @@ def current_clamp():
         injected = tuple(
             replace(v, role="input") if v.name in ("I_s", "I_d") else v for v in cell.variables
         )
-        clock = with_values(
-            HoldingClock(), held=float(round(duration / dt)), tick=dt, lapse=dt / 1000
-        )
         circuit = Circuit(
-            [clock, replace(cell, size=I_s.size, variables=injected)], [], engine=engine
+            [
+                Clock(float(round(duration / dt)), dt),
+                replace(cell, size=I_s.size, variables=injected),
+            ],
+            [],
+            engine=engine,
         )
         return circuit.run(
             {"I_s": I_s, "I_d": I_d}, record=record, every=1, snapshots=1, progress=False

@@ -27,7 +27,11 @@ def spoiled(value):
     [
         ({"k": 0}, "k: must be a whole number, at least 1 (got 0)"),
         ({"k": 1.5}, "k: must be a whole number, at least 1 (got 1.5)"),
-        ({"k": 2, "interneurons": 1}, "interneurons: must be a whole number, at least 2 (got 1); "),
+        ({"k": 2, "interneurons": 0}, "interneurons: must be a whole number, at least 1 (got 0)"),
+        (
+            {"k": 2, "interneurons": 1, "feedback": 1.0},
+            "interneurons: must be a whole number, at least 2 (got 1); ",
+        ),
         ({"s": 1.5}, "s: must lie in [0, 1] (got 1.5); 0 is RRMSE, 1 is CCA"),
         ({"s": -0.1}, "s: must lie in [0, 1] (got -0.1); 0 is RRMSE, 1 is CCA"),
         ({"s": np.nan}, "s: must lie in [0, 1] (got nan); 0 is RRMSE, 1 is CCA"),

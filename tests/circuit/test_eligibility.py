@@ -86,7 +86,7 @@ def test_traces_count_in_seconds_where_dynamics_have_time(engine, data, make_cir
         loop.Q = loop.Q + eta["q"] * (np.outer(seen["z"], seen["n"]) - loop.Q)
         loop.R = loop.R + eta["r"] * (np.outer(seen["n"], seen["z"]) - loop.R)
     circuit = make_circuit(
-        engine, s=0.3, departures=(Eligibility(0.05, 0.02, 0.03), Leaky(0, 0, 0, 0, hold=20, dt=5))
+        engine, s=0.3, departures=(Eligibility(50, 20, 30), Leaky(0, 0, 0, 0, hold=20, dt=5))
     )
     run = circuit.run(X, Y, order="sequential", record=(), progress=False)
     for name in WEIGHTS:
@@ -139,7 +139,7 @@ def test_a_trace_of_what_comes_in_random_order_is_warned_of(data, make_circuit):
         UserWarning, match=r"order: 'shuffle' presents .* Eligibility\(.*order='sequential'"
     ):
         make_circuit("numpy", departures=(TRACES,)).run(X, Y, progress=False)
-    within = make_circuit("numpy", departures=(Eligibility(0.01), Leaky(hold=20, dt=5)))
+    within = make_circuit("numpy", departures=(Eligibility(10), Leaky(hold=20, dt=5)))
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message="order")
         within.run(X, Y, progress=False)
@@ -207,7 +207,26 @@ def test_errors_say_what_to_do(make, text):
         make()
 
 
-def test_brian2_times_are_seconds():
+def test_a_time_does_not_mean_samples(data):
+    """Plain numbers are samples where all is instant, and ms where there is time."""
     import brian2
 
-    assert Eligibility(tau_x=1500 * brian2.ms) == Eligibility(tau_x=1.5)
+    X, Y = data[0][:30], data[1][:30]
+    trace = Eligibility(tau_x=30 * brian2.ms)
+    for settings in ({}, {"feedback": 0.5}):
+        with pytest.raises(ValueError, match="plain numbers, of samples"):
+            Microcircuit(2, departures=[trace], **settings)
+    leaky = Leaky(hold=20, dt=5)
+    timed, plain = (
+        Microcircuit(2, engine="numpy", departures=[departure, leaky]).run(
+            X, Y, order="sequential", progress=False
+        )
+        for departure in (trace, Eligibility(tau_x=30))
+    )
+    np.testing.assert_array_equal(timed.Vx, plain.Vx)
+
+
+def test_plain_times_are_milliseconds():
+    import brian2
+
+    assert Eligibility(tau_x=1.5 * brian2.second) == Eligibility(tau_x=1500)

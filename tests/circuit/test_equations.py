@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit.stimulus.presentation import Presentation
-from biorrr.models import Rate
+from biorrr.models import Rate, Rates
 
 ENGINES = ["numpy", "cpp"]
 WEIGHTS = ("Vx", "Vy", "Q", "R")
@@ -114,3 +114,36 @@ def test_snapshots_lie_evenly_in_log_time(data, make_circuit):
     late = seen[seen > 30]
     steps = np.diff(np.log(late))
     assert steps.max() / steps.min() < 1.1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_interneuron_for_two_outputs_follows_the_four_rules_with_a_warning(
+    engine, data, make_circuit, make_loop
+):
+    X, Y = data
+    loop = make_loop(1, s=0.3)
+    for x, y in zip(X, Y, strict=True):
+        loop.present(x, y)
+    words = r"fewer than outputs \(1 for k = 2\).*docs/interneurons.md"
+    circuit = make_circuit(engine, 1, s=0.3)
+    with pytest.warns(UserWarning, match=words):
+        run = circuit.run(X, Y, order="sequential")
+    assert_equal_weights(run, loop)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_interneurons_beyond_outputs_change_nothing(engine, data, make_circuit):
+    """With R = Q' the product QR changes by a rule of its own, whatever the number of
+    interneurons.
+    """
+    X, Y = data
+    rates = Rates(Rate(0.004), Rate(0.02), Rate(0.008))
+    found = []
+    for l in (2, 3):
+        Q = np.eye(2) if l == 2 else np.array([[0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
+        start = {"Q": Q, "R": Q.T.copy()}
+        circuit = make_circuit(engine, l, s=0.3, rates=rates)
+        run = circuit.run(X, Y, order="sequential", weights=start, progress=False)
+        found.append([run.Vx, run.Vy, run.Q @ run.R])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, **EXACT)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Diverged, Microcircuit
+from biorrr.circuit.compile import program as compiling
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.schedule import Action
 from biorrr.models import (
     AllOrNone,
     ApicalDrive,
@@ -142,11 +142,21 @@ def test_the_circuit_is_a_loop_over_all_ticks(k, s, rule, engine, views):
         np.testing.assert_allclose(run.data[name], expected[::7], **EXACT, err_msg=name)
 
 
-def evaluations(made: Blueprint, program: tuple[Action, ...], pathway: str) -> int:
+def evaluations(made: Blueprint, pathway: str) -> int:
     """How often a sample evaluates something for every synapse of ``pathway``."""
-    due = {"": HELD, "waking": HELD, "onset": 1, "presented": 1, "replaying": 0}
-    own = [action for action in program if action.part == pathway]
-    return sum(min(due[action.gate], 1) if action.addend else due[action.gate] for action in own)
+    often = {"onset": 1, "tick": HELD, "end": 1}
+    return sum(
+        often[name] * sum(operation.part == pathway for operation in block)
+        for name, block in made.program.sample
+    )
+
+
+@pytest.fixture
+def all_the_work(monkeypatch):
+    """Return a function after which circuits do everything in every tick."""
+    return lambda: monkeypatch.setattr(
+        compiling, "_done_once", lambda *given: (frozenset(), frozenset())
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,26 +165,65 @@ def evaluations(made: Blueprint, program: tuple[Action, ...], pathway: str) -> i
         ("paper", "proximal", 2),  # a current and a change
         ("paper", "distal", 2),
         ("oja", "distal", 2),
-        ("saturating", "proximal", HELD + 2),  # every synapse keeps a sum of its own
-        ("paper", "inhibitory", 2 * HELD + 1),  # both cells move
+        ("saturating", "proximal", HELD + 3),  # every synapse keeps a sum of its own
+        ("paper", "inhibitory", 2 * HELD + 2),  # both cells move
     ],
 )
-def test_synapses_are_evaluated_once_where_they_can(rule, pathway, expected):
-    made = circuit(rule=rule).blueprint(M, N)
-    assert evaluations(made, made.schedule, pathway) == 2 * HELD + 1
-    assert evaluations(made, made.program, pathway) == expected
+def test_synapses_are_evaluated_once_where_they_can(rule, pathway, expected, all_the_work):
+    assert evaluations(circuit(rule=rule).blueprint(M, N), pathway) == expected
+    all_the_work()
+    assert evaluations(circuit(rule=rule).blueprint(M, N), pathway) == 2 * HELD + 2
 
 
-def test_an_instant_circuit_has_nothing_to_keep():
-    instant = Microcircuit(2, rates=RATES).blueprint(M, N)
-    assert instant.program == instant.schedule
+def test_a_sample_of_an_instant_circuit_is_one_tick():
+    program = Microcircuit(2, rates=RATES).blueprint(M, N).program
+    assert program.sample.onset == program.replay.onset == ()
+    changes = [f"{name}_change" for name in ("proximal", "distal", "inhibitory", "recruitment")]
+    assert [operation.name for operation in program.sample.end] == changes
+    assert not any("sum" in key for one in program.operations for key in one.writes)
 
 
 def test_the_range_of_eigenvalues_is_found_once():
-    settling = Microcircuit(2, rates=RATES, feedback=0.5).blueprint(M, N)
-    assert [action.gate for action in settling.program if "settling.breadth" in action.writes] == [
-        "presented"
-    ]
+    program = Microcircuit(2, rates=RATES, feedback=0.5).blueprint(M, N).program
+    for blocks in (program.sample, program.replay):
+        found = [name for name, b in blocks for one in b if "settling.breadth" in one.writes]
+        assert found == ["onset"]
+
+
+def test_signals_in_time_drive_currents_in_every_tick():
+    made = circuit()
+    for moving, block in ((frozenset(), "onset"), (frozenset({"x"}), "tick")):
+        program = made._sized({"x": M, "y": N}, moving).program
+        found = {one.name: name for name, b in program.sample for one in b}
+        assert found["proximal_z"] == block
+        assert found["distal_a"] == "onset"
+
+
+@dataclass(frozen=True)
+class AtOnset(Departure):
+    """A step of pyramidal cells when a sample comes on."""
+
+    code: str
+    alters = ("pyramidal",)
+
+    def altered(self, cells):
+        return cells.adding(
+            Variable("kept", "something", role="memory"), Step("output", self.code, block="onset")
+        )
+
+
+def test_a_step_in_a_wrong_block_is_refused():
+    with pytest.raises(
+        ValueError,
+        match=r"^pyramidal: reads plateau of pyramidal in block 'onset', but it is computed only in"
+        r" block 'tick'; move one of them, or declare plateau as memory",
+    ):
+        circuit(departures=[AtOnset("kept = plateau")])
+    with pytest.raises(
+        ValueError,
+        match=r"^pyramidal: reads elapsed in block 'onset', but it changes in every tick; move the",
+    ):
+        circuit(departures=[AtOnset("kept = elapsed")])
 
 
 @dataclass(frozen=True)
@@ -200,7 +249,7 @@ class Restless(Departure):
             Variable("largest", "largest product so far", "synapse", "memory"),
             Variable("last", "product at the end of the last sample", "synapse", "memory"),
             Step("plasticity", "largest = clip(largest, abs(x_pre * plateau_post), inf)"),
-            Step("plasticity", "last = x_pre * plateau_post", at_end=True),
+            Step("plasticity", "last = x_pre * plateau_post", block="end"),
         )
 
 
@@ -224,7 +273,7 @@ RESTLESS = {
 
 
 @pytest.mark.parametrize("name", list(RESTLESS))
-def test_less_work_gives_what_all_the_work_gives(name, views, monkeypatch):
+def test_less_work_gives_what_all_the_work_gives(name, views, all_the_work):
     def learn():
         made = circuit(**RESTLESS[name])
         record = (
@@ -235,15 +284,15 @@ def test_less_work_gives_what_all_the_work_gives(name, views, monkeypatch):
         return made.run(*views, order="sequential", record=record, every=3, progress=False).data
 
     found = learn()
-    monkeypatch.setattr(Blueprint, "program", property(lambda self: self.schedule))
+    all_the_work()
     for variable, values in learn().items():
         np.testing.assert_allclose(found[variable], values, **EXACT, err_msg=variable)
 
 
 def test_what_moves_is_computed_in_every_tick():
     made = circuit(departures=(SpikingFibres(),)).blueprint(M, N)
-    assert evaluations(made, made.program, "proximal") == 2 * HELD + 1
-    assert evaluations(made, made.program, "distal") == 2
+    assert evaluations(made, "proximal") == 2 * HELD + 2
+    assert evaluations(made, "distal") == 2
 
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp"])

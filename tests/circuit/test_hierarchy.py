@@ -448,3 +448,9 @@ def test_a_ridge_above_the_power_of_x_does_not_silence_inhibition():
         circuit = Hierarchy(areas=(2, 2), gains=gains, ridge=0.5, engine="cpp", seed=seed)
         run = circuit.run(data.X, data.Y, epochs=56, record=(), snapshots=1, progress=False)
         assert solution.excess(settled_filters(run.area_weights(), run.gains)) < 0.02
+
+
+def test_a_hierarchy_has_no_single_q_and_r(data):
+    run = Hierarchy((2, 2), engine="numpy").run(data[0][:20], data[1][:20], progress=False)
+    with pytest.raises(ValueError, match=r"r_minus_qt: needs matrices Q and R, .* has W1, A1, Q1"):
+        _ = run.r_minus_qt

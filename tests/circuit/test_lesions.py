@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from biorrr.models import CutInstruction, Freeze, Silence, SwapData
+from biorrr.circuit import Microcircuit
+from biorrr.models import (
+    CutInstruction,
+    Freeze,
+    Pathway,
+    Population,
+    Rate,
+    Rates,
+    Silence,
+    SwapData,
+    Variable,
+)
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 
@@ -75,6 +86,92 @@ def test_swapped_data_are_learned_like_those_of_a_run_that_goes_on(data, run, ma
         )
 
 
+def test_rows_of_the_data_are_those_that_were_presented(data, make_circuit):
+    """Before the data are swapped for others of another length, and after."""
+    X, Y = data[0][:30], data[1][:30]
+    others = X[:7] + 100, Y[:7] + 100
+    run = make_circuit("numpy", s=0.3).run(
+        X,
+        Y,
+        epochs=2,
+        record=("x",),
+        every=1,
+        progress=False,
+        events=[SwapData(40, X=others[0], Y=others[1])],
+        plastic=False,
+    )
+    rows = run.data["data_row"].values
+    np.testing.assert_array_equal(run.data["x"].values[:40], X[rows[:40]])
+    np.testing.assert_array_equal(run.data["x"].values[40:], others[0][rows[40:]])
+
+
+@pytest.mark.parametrize("feedback", [0.0, 0.5])
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+@pytest.mark.parametrize(
+    ("population", "said", "heard"),
+    [
+        ("pyramidal", "z", "R"),
+        ("sensory", "x", "Vx"),
+        ("instructive", "y", "Vy"),
+        ("vip", "v", "V"),
+        ("interneurons", "n", "Q"),
+    ],
+)
+def test_any_cells_can_fall_silent(population, said, heard, engine, feedback, data):
+    """A silent cell says 0, in replay too, and what it teaches by itself stops."""
+    X, Y = data[0][:60], data[1][:60]
+    vip = Population(2, "vip", [Variable("v", "activity")])
+    excite = Pathway(
+        "excite",
+        "pyramidal",
+        "vip",
+        drives="v",
+        current="w * z_pre",
+        weight="U",
+        phase="recruitment",
+    )
+    relieve = Pathway(
+        "relieve",
+        "vip",
+        "interneurons",
+        drives="n",
+        current="w * v_pre",
+        weight="V",
+        phase="interneuron",
+        change="0.001 * v_pre * n_post",
+        replay="0.001 * v_pre * n_post",
+    )
+    circuit = Microcircuit(
+        2,
+        ridge=0.1,
+        replay=2,
+        feedback=feedback,
+        engine=engine,
+        populations=[vip],
+        pathways=[excite, relieve],
+        rates=Rates(Rate(1e-4), Rate(1e-4), Rate(1e-4)),
+    )
+    run = circuit.run(
+        X,
+        Y,
+        order="sequential",
+        record=(said,),
+        every=1,
+        snapshots=range(60),
+        progress=False,
+        events=[Silence(30, cells=(1,), population=population)],
+    )
+    activity, weights = run.data[said].values, run.data[heard].values[30:]
+    assert (activity[:30, 1] != 0).all()
+    assert (activity[30:, 1] == 0).all()
+    assert (activity[30:, 0] != 0).all()
+    sources = weights if weights.shape[1] == activity.shape[1] else weights.transpose(0, 2, 1)
+    if heard in ("Vx", "V"):  # whose rules have no decay
+        assert not np.diff(sources[:, 1], axis=0).any()
+    with pytest.raises(ValueError, match=r"Silence.population: must be cells of this circuit"):
+        circuit.run(X, Y, events=[Silence(3, population="clock")])
+
+
 def test_a_callback_ends_a_run_between_two_events(data, make_circuit):
     X, Y = data[0][:150], data[1][:150]
     done = make_circuit("numpy", s=0.3).run(
@@ -107,7 +204,7 @@ def test_lesions_are_the_same_on_the_compiled_circuit(run):
         ),
         (
             Silence(3, cells=(7,)),
-            r"Silence.cells: must lie in \[0, 2\], the interneurons \(got \(7,\)\)",
+            r"Silence.cells: must lie in \[0, 2\], the cells of interneurons \(got \(7,\)\)",
         ),
         (
             SwapData(3, X=np.ones((5, 2)), Y=np.ones((5, 4))),

@@ -43,13 +43,26 @@ def test_wiring_can_be_written(circuit, tmp_path):
     )
 
 
+def test_sizes_that_only_data_can_say_are_left_open(circuit):
+    """A circuit does not know how many inputs it is going to have, or had."""
+    text = circuit.describe()
+    assert "  sensory (m):" in text
+    assert "proximal, Vx: sensory (m) to pyramidal (2)" in text
+    assert "distal, Vy: instructive (n) to pyramidal (2)" in text
+    assert "  sensory (64):" in circuit.describe(64, 10)
+
+
 def test_description_holds_every_equation(circuit):
     text = circuit.describe(6, 4)
     blueprint = circuit.blueprint(6, 4)
     for part in blueprint.parts.populations:
         assert f"{part.name} ({part.size})" in text
     for pathway in blueprint.parts.pathways:
-        for said in (pathway.current, pathway.change, pathway.replay, pathway.equation):
+        for said in (
+            pathway.current,
+            *map(str, (pathway.change, pathway.replay)),
+            pathway.equation,
+        ):
             assert said in text
     # In the order of a tick: what drives the soma comes before what inhibits the dendrite.
     assert (

@@ -138,14 +138,13 @@ MISTAKES = {
                 **more,
             },
             (
-                f"distal.{name}: has the name of a variable that the clock broadcasts, by which"
-                " samples are held and weights change; give yours another name"
+                f"distal.{name}: has the name of a variable that the clock broadcasts; give yours"
+                " another name"
             ),
         )
         for name, more in {
-            "onset": {},
-            "share": {},
-            "closing": {},
+            "sample": {},
+            "duration": {},
             "elapsed": {"departures": [Leaky()]},
         }.items()
     },

@@ -31,7 +31,7 @@ def test_a_circuit_is_a_table():
         "  inputs        x, y",
         "  cells         2 pyramidal, 3 interneurons",
         "  regression    s = 1 (CCA)",
-        "  ridge         0.1 on Cxx, 0 on Cyy, by replay",
+        "  ridge         0.1 on Cxx, by replay",
         f"  rates         {RATES!r}",
         "  departures    none",
         "  engine, seed  auto, 0",
@@ -165,3 +165,16 @@ def test_a_notebook_shows_tables_and_every_figure(tmp_path):
         for cell in notebook.cells
     ]
     assert shown == [[["text/html", "text/plain"]]] * 2 + [[["image/png", "text/plain"]]] * 3
+
+
+@pytest.mark.parametrize(
+    ("ridge", "said"),
+    [
+        (0.0, "none"),
+        ((0, 0.1), "0.1 on Cyy"),
+        ((0.2, 0), "0.2 on Cxx, by replay"),
+        (0.1, "0.1 on Cxx, by replay; 0.1 on Cyy"),
+    ],
+)
+def test_only_the_ridge_on_x_is_made_by_replay(ridge, said):
+    assert f"  ridge         {said}\n" in repr(Microcircuit(2, ridge=ridge))

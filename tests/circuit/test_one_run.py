@@ -121,7 +121,7 @@ def test_networks_are_those_of_their_runs(views):
         (
             oja,
             [Silence(3)],
-            "Silence.population: must be interneurons of this circuit .* it has none",
+            "Silence.population: must be cells of this circuit .* it has sensory, cell",
         ),
         (oja, [Silence(3, population="nobody")], r"Silence.population: must be .*\(got 'nobody'\)"),
         (oja, [CutInstruction(3)], "CutInstruction: cuts port y, and this circuit has x alone"),
@@ -132,13 +132,13 @@ def test_networks_are_those_of_their_runs(views):
         ),
         (
             lambda: Microcircuit(2, engine="numpy"),
-            [Silence(3, population="sensory")],
-            "it has interneurons",
+            [Silence(3, population="clock")],
+            "it has sensory, .*interneurons",
         ),
         (
             lambda: Hierarchy((2, 2), engine="numpy"),
             [Silence(3)],
-            "it has interneurons_1, interneurons_2",
+            "it has .*pyramidal_1, interneurons_1, pyramidal_2, interneurons_2",
         ),
     ],
 )
@@ -218,6 +218,7 @@ def test_one_instruction_may_be_a_vector(views):
     X, Y = views
     circuit = Microcircuit(1, engine="numpy")
     run = circuit.run(X, Y[:, 0], progress=False)
+    np.testing.assert_array_equal(circuit.run(X, Y[:, 0].tolist(), progress=False).Vx, run.Vx)
     np.testing.assert_array_equal(run.Vx, circuit.run(X, Y[:, :1], progress=False).Vx)
     assert run.score(X, Y[:, 0]) == pytest.approx(run.score(X, Y[:, :1]))
 

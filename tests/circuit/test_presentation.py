@@ -32,6 +32,14 @@ def test_a_stream_can_be_taken_up_anywhere():
         np.testing.assert_array_equal(again.shown(cut, 130), whole.shown(0, 130)[cut:])
 
 
+def test_short_runs_begin_as_long_ones():
+    whole = stream().rows(0, 70_000)
+    read = stream()
+    for start, stop in [(0, 3), (3, 50), (50, 60_000), (60_000, 70_000)]:
+        np.testing.assert_array_equal(stream().rows(start, stop), whole[start:stop])
+        np.testing.assert_array_equal(read.rows(start, stop), whole[start:stop])
+
+
 def test_index_arrays_have_any_length_and_repeats():
     rows = stream(order=np.array([3, 3, 9])).rows(0, 7)
     assert rows.tolist() == [3, 3, 9, 3, 3, 9, 3]

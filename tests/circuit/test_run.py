@@ -1,11 +1,16 @@
 """What a run hands back, and how one run takes up another."""
 
+from dataclasses import dataclass, fields, replace
+
 import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.circuit import Microcircuit, Run
-from biorrr.models import Leaky
+from biorrr.circuit import Microcircuit, Run, Saving
+from biorrr.circuit.results.results import results
+from biorrr.circuit.simulation.prepare import prepare
+from biorrr.circuit.simulation.simulate import simulate
+from biorrr.models import Departure, Leaky, Step
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
 SETTINGS = {"s": 0.3, "ridge": 0.1, "replay": 2}
@@ -75,6 +80,74 @@ def test_callback_ends_the_run_at_its_snapshot(engine, data, make_circuit):
     assert run.samples == heard[-1]
     assert 40 <= run.samples < 60
     assert run.data["seen"].values.tolist() == [0, *heard]
+
+
+def test_a_run_is_prepared_simulated_and_collected(data):
+    """Three functions of a frozen circuit; nothing of a run is kept on it."""
+    circuit, (X, Y) = Microcircuit(2, s=0.3, ridge=0.1, engine="numpy"), data
+    before = {field.name: getattr(circuit, field.name) for field in fields(circuit)}
+    job = prepare(circuit, X[:50], Y[:50], epochs=2, saving=Saving(("z",), every=5, snapshots=7))
+    run = results(job, simulate(job))
+    again = circuit.run(
+        X[:50], Y[:50], epochs=2, record=("z",), every=5, snapshots=7, progress=False
+    )
+    for name in (*WEIGHTS, "z"):
+        np.testing.assert_array_equal(run.data[name], again.data[name])
+    assert {field.name: getattr(circuit, field.name) for field in fields(circuit)} == before
+
+
+def test_what_is_saved_is_one_value(data):
+    circuit, (X, Y) = Microcircuit(2, engine="numpy"), data
+    saving = Saving({"z": [1]}, every=10, snapshots=("linear", 4))
+    one = circuit.run(X[:60], Y[:60], record=saving, progress=False)
+    short = {"record": {"z": [1]}, "every": 10, "snapshots": ("linear", 4)}
+    other = circuit.run(X[:60], Y[:60], progress=False, **short)
+    assert one.data.drop_attrs().identical(other.data.drop_attrs())
+    with pytest.raises(TypeError, match="record: a Saving says what every and snapshots are too"):
+        circuit.run(X[:60], Y[:60], record=saving, every=3, progress=False)
+
+
+@dataclass(frozen=True)
+class Receptors(Departure):
+    """Fibres that cannot fire less than at rest."""
+
+    alters = ("sensory",)
+
+    def altered(self, cells):
+        return cells.adding(Step("input", "x = clip(x, 0, inf)"))
+
+
+@dataclass(frozen=True)
+class Forgetting(Departure):
+    """Synapses that transmit a part of their weight."""
+
+    alters = ("proximal",)
+
+    def altered(self, pathway):
+        return replace(pathway, current=f"0.5 * ({pathway.current})")
+
+
+@pytest.mark.filterwarnings("ignore:.*mean is large")
+@pytest.mark.parametrize("feedback", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("departure", "shape"),
+    [
+        (Receptors(), lambda X: np.maximum(X, 0)),
+        (Forgetting(), lambda X: 0.5 * X),
+    ],
+)
+def test_transform_knows_what_alters_the_input(departure, shape, feedback, data):
+    """Outputs are those of the circuit, whose inputs are changed on their way."""
+    X, Y = data[0][:100], data[1][:100]
+    plain = Microcircuit(2, feedback=feedback, engine="numpy")
+    run = replace(plain, departures=[departure]).run(X, Y, progress=False)
+    # The same weights in a circuit to which the changed input is shown.
+    other = plain.run(shape(X), Y, weights=run.weights, plastic=False, record=(), progress=False)
+    np.testing.assert_allclose(run.transform(X), other.transform(shape(X)), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        run.predict(X), other.transform(shape(X)) @ run.data["readout"].values.T, atol=1e-7
+    )
+    assert np.abs(run.transform(X) - other.transform(X)).max() > 0.01
 
 
 def test_transform_and_predict(run, data):

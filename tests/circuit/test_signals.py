@@ -39,7 +39,7 @@ def test_a_series_moves_from_tick_to_tick(engine, data, make_circuit, make_loop)
             setattr(loop, name, getattr(loop, name) + eta[path] * np.mean(change, axis=0))
     circuit = make_circuit(engine, s=0.3, departures=(Leaky(7, 0, 0, 0, hold=20, dt=5),))
     run = circuit.run(
-        TimeSeries(X, 0.005), TimeSeries(Y, 0.01), record=("x", "y", "z"), every=1, progress=False
+        TimeSeries(X, 5), TimeSeries(Y, 10), record=("x", "y", "z"), every=1, progress=False
     )
     for name in WEIGHTS:
         np.testing.assert_allclose(getattr(run, name), getattr(loop, name), **EXACT, err_msg=name)
@@ -58,12 +58,12 @@ def test_a_series_that_stands_still_is_a_table(engine, data, make_circuit):
         engine, s=0.3, ridge=0.2, replay=2, departures=(Leaky(7, 0, 0, 0, hold=20, dt=5),)
     )
     table = circuit.run(X, Y, order="sequential", **QUICK)
-    timed = lambda array: TimeSeries(array.values, array.dt)  # noqa: E731
+    timed = lambda array: TimeSeries(array.values, array.dt * brian2.second)  # noqa: E731
     for signals in (
-        (TimeSeries(X, 0.02), Y),
+        (TimeSeries(X, 20), Y),
         (
             TimeSeries(np.repeat(X, 8, axis=0), 2.5 * brian2.ms),
-            TimeSeries(np.repeat(Y, 4, axis=0), 0.005),
+            TimeSeries(np.repeat(Y, 4, axis=0), 5),
         ),
         (
             timed(brian2.TimedArray(X, dt=20 * brian2.ms)),
@@ -79,9 +79,8 @@ def test_a_series_that_stands_still_is_a_table(engine, data, make_circuit):
 
 def relay(engine):
     """A cell that passes on the sum of its inputs, in windows of 10 ms and ticks of 2 ms."""
-    from biorrr.models import HoldingClock, Pathway, with_values
+    from biorrr.models import Clock, Pathway
 
-    clock = with_values(HoldingClock(), held=5.0, tick=2.0, lapse=0.002)
     cell = Population(1, "cell", [Variable("z", "output")])
     drive = Pathway(
         "relay",
@@ -92,16 +91,16 @@ def relay(engine):
         phase="drive",
         start="1 + 0 * w",
     )
-    return Circuit([clock, SensoryInput(), cell], [drive], engine=engine)
+    return Circuit([Clock(5.0, tick=2.0), SensoryInput(), cell], [drive], engine=engine)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp"])
 def test_spikes_are_counted_tick_by_tick(engine):
-    times, fibres = [0.0005, 0.0031, 0.0039, 0.0151, 0.0189], [1, 0, 0, 2, 1]
+    times, fibres = [0.5, 3.1, 3.9, 15.1, 18.9], [1, 0, 0, 2, 1]
     counts = np.zeros((10, 3))
     for time, fibre in zip(times, fibres, strict=True):
-        counts[int(time // 0.002), fibre] += 1
-    signal = TimeSeries.of_spikes(times, fibres, dt=0.002, duration=0.02, rate=50)
+        counts[int(time // 2), fibre] += 1
+    signal = TimeSeries.of_spikes(times, fibres, dt=2, duration=20, rate=50)
     with pytest.warns(UserWarning, match="its mean is large"):
         run = relay(engine).run({"x": signal}, record=("x", "z"), every=1, progress=False)
     np.testing.assert_allclose(run.trace("x"), counts / (50 * 0.002), **EXACT)
@@ -111,8 +110,8 @@ def test_spikes_are_counted_tick_by_tick(engine):
 @pytest.mark.parametrize(
     ("make", "left_out"),
     [
-        (lambda X: TimeSeries(X[:30], 0.005), 10),  # rows as long as a tick: 7 windows and a half
-        (lambda X: TimeSeries(X[::3][:57], 0.0025), 2.5),  # finer rows: 7 windows and one row
+        (lambda X: TimeSeries(X[:30], 5), 10),  # rows as long as a tick: 7 windows and a half
+        (lambda X: TimeSeries(X[::3][:57], 2.5), 2.5),  # finer rows: 7 windows and one row
     ],
 )
 def test_an_incomplete_last_window_is_left_out_with_a_warning(make, left_out, data, make_circuit):
@@ -140,7 +139,7 @@ def test_continuous_inputs_become_the_algebraic_circuit_to_first_order(data, mak
             )
             for v in (X, Y)
         ]
-        run = circuit.run(*(TimeSeries(v, 0.0005) for v in moving), **QUICK)
+        run = circuit.run(*(TimeSeries(v, 0.5) for v in moving), **QUICK)
         errors.append(max(abs(getattr(run, name) - getattr(exact, name)).max() for name in WEIGHTS))
     assert errors[0] / errors[1] == pytest.approx(2, rel=0.1)
     assert errors[1] / errors[2] == pytest.approx(2, rel=0.1)
@@ -152,7 +151,7 @@ def poisson(values, rate, seed, dt=0.0005, held=200):
     """
     means = np.repeat(values, held, axis=0) * rate * dt
     spikes = np.random.default_rng(seed).poisson(np.abs(means))
-    return TimeSeries(np.sign(means) * spikes / (rate * dt), dt)
+    return TimeSeries(np.sign(means) * spikes / (rate * dt), 1000 * dt)
 
 
 def test_spiking_inputs_become_the_algebraic_circuit(data, make_circuit):
@@ -176,7 +175,7 @@ def test_spiking_inputs_become_the_algebraic_circuit(data, make_circuit):
 
 
 def test_signals_are_resumed_and_continued(data, make_circuit, tmp_path):
-    X, Y = TimeSeries(data[0][:160], 0.005), poisson(data[1][:40], 500, 0, 0.005, 4)
+    X, Y = TimeSeries(data[0][:160], 5), poisson(data[1][:40], 500, 0, 0.005, 4)
     circuit = make_circuit("cpp", s=0.3, departures=(Leaky(7, 0, 0, 0, hold=20, dt=5),))
     straight = circuit.run(X, Y, **QUICK)
     circuit.run(X, Y, callback=lambda t, _: t > 15, checkpoint=tmp_path / "c.npz", **QUICK)
@@ -187,7 +186,7 @@ def test_signals_are_resumed_and_continued(data, make_circuit, tmp_path):
 def test_figures_and_nwb_carry_seconds(data, make_circuit, tmp_path):
     circuit = make_circuit("numpy", s=0.3, departures=(Leaky(hold=5, dt=5),))
     run = circuit.run(
-        TimeSeries(data[0][:40], 0.005), TimeSeries(data[1][:40], 0.005), every=1, progress=False
+        TimeSeries(data[0][:40], 5), TimeSeries(data[1][:40], 5), every=1, progress=False
     )
     assert run.plot_plateau()[-1, 0].get_xlabel() == "time (s)"
     assert run.data["start_time"].values[-1] == pytest.approx(0.195)
@@ -202,18 +201,18 @@ def test_figures_and_nwb_carry_seconds(data, make_circuit, tmp_path):
     [
         (
             lambda X: TimeSeries(X, -1),
-            r"TimeSeries.dt: must be finite and positive \(got -1\); a plain number is in s",
+            r"TimeSeries.dt: must be finite and positive \(got -1\); a plain number is in ms",
         ),
         (
-            lambda X: TimeSeries(X, 0.007),
+            lambda X: TimeSeries(X, 7),
             r"X: its rows must last a whole number .*rows of 7 ms and ticks of 5 ms",
         ),
         (
-            lambda X: TimeSeries(X[:2], 0.005),
+            lambda X: TimeSeries(X[:2], 5),
             r"X: must last at least one window of 20 ms, .* \(got 10 ms\)",
         ),
         (
-            lambda X: TimeSeries(X[:8], 0.005),
+            lambda X: TimeSeries(X[:8], 5),
             r"X, Y: must have as many samples as each other \(got 2 and 40\)",
         ),
         (
@@ -226,7 +225,7 @@ def test_figures_and_nwb_carry_seconds(data, make_circuit, tmp_path):
         ),
         (
             lambda X: TimeSeries.of_spikes([-0.1], [0], 1, duration=1),
-            r"must lie in \[0, 1\] s, .*got -0.1 to -0.1 s",
+            r"must lie in \[0, 1\] ms, .*got -0.1 to -0.1 ms",
         ),
         (lambda X: TimeSeries.of_spikes([9.0], [0], 1e-12), "dt: would take 72000.0 GB of memory"),
     ],
@@ -241,4 +240,4 @@ def test_without_time_there_are_no_signals(data):
     with pytest.raises(
         ValueError, match=r"X: is a signal in time \(TimeSeries\), .*departures=\[Leaky"
     ):
-        Microcircuit(2).run(TimeSeries(data[0], 0.01), data[1])
+        Microcircuit(2).run(TimeSeries(data[0], 10), data[1])

@@ -181,11 +181,11 @@ LEAKY = {
     "dt": 2.0,
 }
 SPIKES = {
-    "times": np.array([0.1, 0.2]),
+    "times": np.array([100.0, 200.0]),
     "indices": np.array([0, 3]),
-    "dt": 0.005,
+    "dt": 5,
     "n": 4,
-    "duration": 0.48,
+    "duration": 480,
     "rate": 10.0,
 }
 RATE = Rate(0.1)
@@ -212,7 +212,7 @@ CALLS = {
         lambda **given: run(rates=Rates(**given)),
         {"x": RATE, "y": RATE, "q": RATE, "r": None},
     ),
-    "TimeSeries": signal_in_time(TimeSeries, values=np.repeat(X, 4, axis=0), dt=0.005),
+    "TimeSeries": signal_in_time(TimeSeries, values=np.repeat(X, 4, axis=0), dt=5),
     "of_spikes": signal_in_time(TimeSeries.of_spikes, **SPIKES),
     "Checkpoint": (checkpointed, {"path": None, "every": 30.0}),
     "Silence": event(Silence, at=1, cells=(0,), population="interneurons"),

@@ -180,7 +180,7 @@ class Loop:
     def traced(self, old, value, tau, closing):
         """Return a trace, in seconds tick by tick, or in samples where outputs settle."""
         if self.leaky:
-            return old + (1 - math.exp(-0.002 / tau)) * (value - old)
+            return old + (1 - math.exp(-2.0 / tau)) * (value - old)
         return old + (1 - math.exp(-1 / tau)) * (value - old) if closing else old
 
     def ask(self, t, area, below, above, tick, closing):

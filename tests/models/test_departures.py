@@ -62,7 +62,7 @@ def test_times_are_quantities_or_milliseconds():
     assert Leaky(tau_soma=0.02 * brian2.second, hold=100 * brian2.ms) == Leaky(
         tau_soma=20, hold=100
     )
-    assert Leaky(hold=100, dt=2).held == 50
+    assert Leaky(hold=100, dt=2).duration == 50
     with pytest.raises(
         ValueError, match=r"Leaky.tau_soma: must be a time \(got 3. mV\); write for example 10\*ms"
     ):

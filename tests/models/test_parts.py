@@ -48,7 +48,15 @@ PAPER = Parts(
 
 
 def test_the_paper_s_four_matrices_and_the_one_that_is_subtracted():
-    assert {p.weight: p.sign for p in PATHWAYS} == {"Vx": 1, "Vy": 1, "R": 1, "Q": -1}
+    assert {p.weight: PAPER.sign(p) for p in PATHWAYS} == {"Vx": 1, "Vy": 1, "R": 1, "Q": -1}
+
+
+def test_a_current_is_subtracted_where_its_target_says_so():
+    currents = [Variable("drive"), Variable("brake"), Variable("z")]
+    cells = Population(1, "cell", currents, [Step("output", "z = drive - 2 * brake")])
+    up, down = (Pathway(name, "cell", "cell", drives=name) for name in ("drive", "brake"))
+    parts = Parts((cells,), (up, down))
+    assert (parts.sign(up), parts.sign(down)) == (1, -1)
 
 
 def test_parts_are_values():

@@ -102,12 +102,7 @@ class Depressing(Departure):
             "resource += refill * (1 - resource) - use * resource * clip(abs(x_pre), 0, 1)",
         )
         return parts.having(
-            replace(
-                proximal,
-                current="w * resource * x_pre",
-                variables=own,
-                steps=(*proximal.steps, tire),
-            )
+            replace(proximal, current=f"resource * ({proximal.current})").adding(*own, tire)
         )
 
 
@@ -134,7 +129,6 @@ def basket(**settings):
         drives="inhibition",
         current="w * b_pre",
         phase="inhibition",
-        sign=-1,
         weight="S",
         spread=0.02,
     )

@@ -25,6 +25,7 @@ from biorrr.models import (
     Population,
     Rate,
     Rates,
+    SparseConnections,
     Stream,
     Variable,
     poisson_draw,
@@ -260,6 +261,15 @@ def test_the_weight_dependent_rule_of_the_page_equals_a_plain_loop(engine, data)
     np.testing.assert_allclose(run.Vx, w, **EXACT)
 
 
+@pytest.mark.parametrize("sparse_first", [True, False])
+def test_depressing_synapses_may_be_sparse(sparse_first, own, data):
+    departures = [SparseConnections(0.5, 0.5), own.Depressing()]
+    circuit = Microcircuit(2, engine="numpy", departures=departures[:: 1 if sparse_first else -1])
+    run = circuit.run(*data, record=("resource",), every=1, progress=False)
+    assert (run.Vx == 0).any()
+    assert (run.data["resource"].values < 1).any()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_each_takes_at_most_ten_statements(name, own):
     classes = {"saturating": own.Saturating, "tiring": own.Tiring, "depressing": own.Depressing}
@@ -289,7 +299,7 @@ def test_it_is_shown_with_the_rest(name, own):
         "oja": "w += eta_y * (y_pre * z_post - z_post**2 * w)",
         "saturating": "z = limit * tanh(z / limit)",
         "tiring": "fatigue                  # what earlier plateaus have left (per cell, memory)",
-        "depressing": "z += w * resource * x_pre  # summed over synapses",
+        "depressing": "z += resource * (w * x_pre)  # summed over synapses",
         "basket": "inhibition = inhibition_by_inhibitory + inhibition_by_basket_shunt",
         "combined": "resource += refill * (1 - resource) - use * resource * clip(abs(x_pre), 0, 1)",
     }

@@ -65,7 +65,8 @@ def test_run_folder(tmp_path):
             [1, 2, 3, 4],
             [1, 2, 3, 4],
         ]
-    figures = {f"{name}.png" for name in ("communication", "dimensionality", "lags", "removal")}
+    names = ("communication", "dimensionality", "lags", "removal")
+    figures = {f"{name}.{kind}" for name in names for kind in ("md", "png")}
     assert {path.name for path in folder.iterdir()} == figures | {
         "config.toml",
         "inventory.json",

@@ -4,6 +4,8 @@ and swept.
 
 import json
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 import tomli_w
@@ -12,10 +14,15 @@ from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
 from biorrr.sims.data import DataError
 from biorrr.sims.experiments import experiment_names, find_experiment
+from biorrr.sims.lab import run_folder
 from biorrr.sims.lab.inventory import Inventory
 from biorrr.sims.lab.run_folder import settle
 from biorrr.sims.lab.settings import config_text, plain
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from figure_layout import flaws
+
+FLAWS = {}  # of figures, by experiment
 CHECKPOINTS = "unfinished/checkpoints"
 TIMES = ("seconds", "cpu", "runtime", "processor time")  # of the machine: another run has others
 
@@ -63,8 +70,16 @@ def small(request, tmp_path_factory):
             shutil.copytree(folder / CHECKPOINTS, kept)
         settle(folder)
 
+    save = run_folder.save_figure
+
+    def look_and_save(axes, path):
+        FLAWS[experiment.name] += [f"{path.name}: {flaw}" for flaw in flaws(axes)]
+        save(axes, path)
+
+    FLAWS[experiment.name] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.cpu_count", lambda: 1)
+        patch.setattr(run_folder, "save_figure", look_and_save)
         patch.setattr("biorrr.sims.lab.run_folder.settle", keep_aside)
         assert biorrr(experiment.name, "--config", config, "--out", run) == 0
     return experiment, run, kept
@@ -80,7 +95,13 @@ def test_the_inventory_lists_every_file_and_every_figure_has_a_caption(small):
     assert {entry.file for entry in inventory.of_kind("run", "dataset")} == {
         path.name for path in folder.glob("*.nc")
     }
-    assert all(entry.caption for entry in inventory.of_kind("figure"))
+    for figure in folder.glob("*.png"):
+        assert len(figure.with_suffix(".md").read_text().splitlines()[0]) > 80
+
+
+def test_its_figures_can_be_printed(small):
+    experiment, _, _ = small
+    assert FLAWS[experiment.name] == []
 
 
 def test_it_is_reported(small, tmp_path):

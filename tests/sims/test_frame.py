@@ -16,6 +16,7 @@ import pytest
 from biorrr.errors import RunError
 from biorrr.sims import main
 from biorrr.sims.experiments import experiment_names, find_experiment
+from biorrr.sims.lab import Findings, Quantity
 from biorrr.sims.lab.workers import Processes
 
 ROOT = Path(__file__).parents[2]
@@ -77,6 +78,7 @@ def test_it_is_run_repeated_and_resumed(example, capsys):
     assert {path.name for path in Path("two").iterdir()} == {
         "config.toml",
         "inventory.json",
+        "power.md",
         "power.png",
         "run.nc",
         "summary.json",
@@ -176,3 +178,13 @@ def test_a_process_killed_while_it_has_nothing_to_do_costs_no_item():
         process.join()
     found |= dict(outcomes)
     assert {words for words, _ in found.values()} == {f"hello {one}" for one in "ABCD"}
+
+
+def test_a_caption_has_the_numbers_of_its_run():
+    found = [Quantity("excess", 0.0123, "%"), Quantity("k", 2), Quantity("samples", 1000)]
+    findings = Findings(title="digits", quantities=found)
+    assert findings.caption("It ends at {excess}.") == (
+        "It ends at 1.23 %. (digits; k = 2; samples = 1000.)\n"
+    )
+    with pytest.raises(KeyError, match="angle"):
+        findings.caption("{angle}")

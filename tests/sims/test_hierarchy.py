@@ -8,14 +8,18 @@ import pytest
 import xarray as xr
 
 from biorrr.analysis import ExactHierarchy, HierarchyOptimum
-from biorrr.circuit import Run
+from biorrr.models import AreaWeights, equilibrium
 from biorrr.sims.data import load
+from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments import find_experiment
-from biorrr.sims.experiments.hierarchy import CLAIMS, HierarchySettings
-from biorrr.sims.experiments.hierarchy.scores import (
+from biorrr.sims.experiments.hierarchy import (
+    CLAIMS,
+    HierarchySettings,
     learning_quantities,
     plateau_errors,
+    plateaus,
     prediction_quantities,
+    prediction_scores,
 )
 from biorrr.sims.lab import Claim, Lab
 from biorrr.sims.main import run
@@ -25,15 +29,16 @@ def judged(excess=0.004, untrained=1.0, residual=1e-12, plateaus=(0.2, 0.05), me
     """Return the quantities whose claims fail for areas with these scores, by default of areas that
     have learned.
     """
-    trained = Run(xr.Dataset(attrs={"worst_residual": residual}))
-    results = xr.Dataset(
+    scores = xr.Dataset(
         {
             "excess": (("seed", "snapshot"), [[untrained, excess]]),
             "meeting": (("seed", "snapshot", "link"), [[[0.3], [meeting]]]),
+            "plateau_error": (("seed", "area"), [plateaus]),
+            "worst_residual": ("seed", [residual]),
         }
     )
     best = HierarchyOptimum([], 1.0, np.ones(2), [np.full(4, 2.0), np.full(2, 2.0)])
-    found = learning_quantities(HierarchySettings(), [trained], results, best, np.array([plateaus]))
+    found = learning_quantities((4, 2), scores, best)
     return [one.name for one in found if one.name in CLAIMS and not Claim.about(one, "").holds]
 
 
@@ -68,7 +73,9 @@ def test_y_is_predicted_from_the_outputs_of_the_last_area_without_y():
     settings = HierarchySettings(areas=(3, 1), gains=(1.0, 1.0, 1e-6), samples=1000)
     solution = ExactHierarchy(X, Y, settings.gains)
     optimum = solution.weights(solution.solve((3, 1)).filters)
-    known = {one.name: one for one in prediction_quantities(settings, [Trained()], X, Y, optimum)}
+    data = Dataset("own", X, Y)
+    scores = xr.Dataset(prediction_scores(Trained(), data)).expand_dims("seed")
+    known = {one.name: one for one in prediction_quantities(settings, scores, data, optimum)}
     found = {name: one.value for name, one in known.items()}
 
     def explained(Z):
@@ -100,6 +107,36 @@ def test_plateaus_are_compared_area_by_area():
     assert plateau_errors(found) == pytest.approx([0.1, 0.5])
 
 
+def test_plateaus_of_the_exact_solution_are_those_of_theory():
+    """With gains that differ, so that no ratio of them can be upside down."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 5))
+    Y = X[:, :3] @ rng.standard_normal((3, 4)) + 0.5 * rng.standard_normal((300, 4))
+    X, Y, gains = X - X.mean(axis=0), Y - Y.mean(axis=0), (1.0, 2.0, 0.5)
+    exact = ExactHierarchy(X, Y, gains)
+    optimum = exact.weights(exact.solve((3, 2)).filters)
+    areas = [AreaWeights(**weights, R=weights["Q"].T) for weights in optimum]
+
+    class Trained:
+        def infer(self, X, Y):
+            return equilibrium(areas, gains, X, Y)
+
+        def area_weights(self):
+            return areas
+
+    Trained.gains = gains
+    assert plateau_errors(plateaus(Trained(), X, Y)) == pytest.approx([0, 0], abs=1e-6)
+
+
+def test_data_that_do_not_fit_into_memory_are_refused(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("biorrr.sims.data.dataset.LOADED", 1000)
+    data = '{name="synthetic", samples=400, m=6, n=4, latents=2}'
+    options = ["--data", data, "--samples", "1000", "--seeds", "1", "--engine", "numpy"]
+    assert run(["hierarchy", *options, "--out", str(tmp_path / "run")]) == 1
+    assert "must fit into memory, at most 2 GiB (got 0.0); take fewer" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 def test_gains_let_the_variance_of_y_count_as_one(monkeypatch):
     class MappedError(Exception):
         pass
@@ -107,7 +144,7 @@ def test_gains_let_the_variance_of_y_count_as_one(monkeypatch):
     def stop(*_):
         raise MappedError
 
-    monkeypatch.setattr(Lab, "each", stop)
+    monkeypatch.setattr(Lab, "map", stop)
     data = '{name="synthetic", samples=400, m=6, n=4, latents=2}'
     lab = Lab(find_experiment("hierarchy"), HierarchySettings(data=data, areas=(3, 2)))
     with pytest.raises(MappedError):

@@ -13,24 +13,41 @@ from biorrr.circuit import Microcircuit
 from biorrr.circuit.results.locality import Locality
 from biorrr.models import Rate, Rates
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.experiments.compare.claims import check_claims
 from biorrr.sims.experiments.paper import long_runs, theorems
 from biorrr.sims.experiments.paper.images import BACKPROP, BIO, ImagesSettings, parity
 from biorrr.sims.experiments.paper.sensitivity import decades, largest_stable, tolerance
-from biorrr.sims.races.curves import Curve
 from biorrr.sims.races.heats import Heat
 from biorrr.sims.races.judgements import arrivals, comparable, competitive, fewest, matching
+from biorrr.sims.races.sentences import check_claims
 
 T = np.array([1, 10, 100, 1000, 10_000])
 
 
 def curve(*excess, seconds=1e-6, whitening=0.01, t=T):
     """Return a learner of which every row of ``excess`` is one seed."""
-    excess = np.atleast_2d(np.array(excess, dtype=float))
+    excess, dims = np.atleast_2d(np.array(excess, dtype=float)), ("seed", "snapshot")
     each = np.ones((len(excess), 1))
-    return Curve(
-        t, t / 1000 * each, seconds * t * each, excess - 1, excess, np.full_like(excess, whitening)
+    return xr.Dataset(
+        {
+            "t": ("snapshot", t),
+            "passes": (dims, t / 1000 * each),
+            "seconds": (dims, seconds * t * each),
+            "excess": (dims, excess),
+            "whitening_error": (dims, np.full_like(excess, whitening)),
+        }
     )
+
+
+def together(**learners):
+    """Return the courses of several learners."""
+    return xr.concat(learners.values(), "learner", data_vars="all").assign_coords(
+        learner=[*learners]
+    )
+
+
+def at_one_rank(learners):
+    """Return the courses of several learners at rank 1."""
+    return together(**learners).expand_dims(k=[1])
 
 
 FAST = curve([0.5, 0.04, 0.005, 0.001, 0.001])
@@ -47,13 +64,13 @@ def test_arrival_is_when_the_excess_stays_small():
 
 
 def test_the_fastest_must_be_fastest():
-    learners = {"a": FAST, "b": SLOW, "never": NEVER}
+    learners = together(a=FAST, b=SLOW, never=NEVER)
     claim = fewest(learners, "b", ("a", "never"), "t", text="")
     assert (claim.holds, claim.value, claim.unit) == (False, 100, "times a's")
     assert claim.numbers == {"b (steps)": 1000, "a (steps)": 10, "never (steps)": "never"}
     assert fewest(learners, "a", ("b", "never"), "t", text="").holds is True
     assert fewest(learners, "never", ("a",), "t", text="").holds is False
-    claim = fewest({"never": NEVER, "neither": NEVER}, "never", ("neither",), "t", text="")
+    claim = fewest(together(never=NEVER, neither=NEVER), "never", ("neither",), "t", text="")
     assert (claim.verdict, claim.unjudged) == (
         "not judged",
         "no learner came within 5 % of the optimum",
@@ -61,12 +78,13 @@ def test_the_fastest_must_be_fastest():
 
 
 def test_matching_and_comparable_have_a_worse_and_a_better_side():
-    twin = curve([0.5, 0.045, 0.004, 0.001, 0.001])
-    assert matching({"a": FAST, "b": twin}, "a", "b", "t", text="").verdict == "holds"
-    assert matching({"a": FAST, "b": SLOW}, "a", "b", "t", text="").verdict == "better than claimed"
-    assert matching({"a": FAST, "b": SLOW}, "b", "a", "t", text="").verdict == "does not hold"
-    pair = {"good": FAST, "worse": curve([0.9, 0.5, 0.2, 0.1, 0.06])}
-    assert comparable({"a": FAST, "b": twin}, "a", "b", text="").verdict == "holds"
+    twin = together(a=FAST, b=curve([0.5, 0.045, 0.004, 0.001, 0.001]))
+    slow = together(a=FAST, b=SLOW)
+    assert matching(twin, "a", "b", "t", text="").verdict == "holds"
+    assert matching(slow, "a", "b", "t", text="").verdict == "better than claimed"
+    assert matching(slow, "b", "a", "t", text="").verdict == "does not hold"
+    pair = together(good=FAST, worse=curve([0.9, 0.5, 0.2, 0.1, 0.06]))
+    assert comparable(twin, "a", "b", text="").verdict == "holds"
     assert comparable(pair, "good", "worse", text="").verdict == "better than claimed"
     assert comparable(pair, "worse", "good", text="").verdict == "does not hold"
     assert comparable(pair, "worse", "good", text="").value == pytest.approx(0.059)
@@ -78,13 +96,15 @@ def test_matching_and_comparable_have_a_worse_and_a_better_side():
 
 def test_no_bound_loosens_with_noise():
     noisy = curve(*([0.5, 0.2, 0.1, 0.1, end] for end in (0.0, 0.1, 0.2)))
-    claim = comparable({"a": noisy, "b": FAST}, "a", "b", text="")
+    claim = comparable(
+        together(a=noisy, b=curve(*3 * [FAST["excess"].values[0]])), "a", "b", text=""
+    )
     assert (claim.verdict, claim.value) == ("undecided", pytest.approx(0.099))
 
 
 def test_a_handicapped_backprop_is_not_comparable():
     def verdict(bio, backprop):
-        return parity("mnist", {(BIO, 1): bio, (BACKPROP, 1): backprop}, ImagesSettings()).verdict
+        return parity("mnist", together(**{BIO: bio, BACKPROP: backprop}), ImagesSettings()).verdict
 
     assert verdict(SLOW, SLOW) == "holds"
     assert verdict(SLOW, NEVER) == "better than claimed"
@@ -127,10 +147,10 @@ def end_of(data, shuffled=False, **options):
 
 
 def test_saturation_fails_for_a_frozen_q_and_for_a_shuffled_y(data):
-    assert [claim.holds for claim in long_runs.saturation([end_of(data)])] == [True, True, True]
+    assert [claim.holds for claim in long_runs.saturation(end_of(data))] == [True, True, True]
     frozen = end_of(data, rates=Rates(Rate(0.1), Rate(0.1), Rate(0.0)), Q0=np.eye(2))
-    assert [claim.holds for claim in long_runs.saturation([frozen])][:2] == [False, False]
-    multiplier, _, optimal = long_runs.saturation([end_of(data, shuffled=True)])
+    assert [claim.holds for claim in long_runs.saturation(frozen)][:2] == [False, False]
+    multiplier, _, optimal = long_runs.saturation(end_of(data, shuffled=True))
     assert (multiplier.holds, optimal.holds) == (False, False)
 
 
@@ -188,16 +208,16 @@ def test_every_claim_of_a_race_can_fail():
     }
     wrong = curve([0.9, 0.5, 0.2, 0.1, 0.09], seconds=1e-3)
     for race, learners in races.items():
-        alike = {(name, 1): FAST for name in learners}
+        alike = dict.fromkeys(learners, FAST)
 
         def judged(curves, race=race):
-            return [*check_claims(curves, Heat(*race), rows=20_000)]
+            return [*check_claims(at_one_rank(curves), Heat(*race), rows=20_000)]
 
         assert {claim.holds for claim in judged(alike)} == {True}
         failed = {
             (one.text, one.case)
             for name in learners
-            for one in judged(alike | {(name, 1): wrong})
+            for one in judged(alike | {name: wrong})
             if one.holds is False
         }
         assert failed == {(one.text, one.case) for one in judged(alike)}
@@ -206,7 +226,7 @@ def test_every_claim_of_a_race_can_fail():
 def test_the_fastest_of_all_depends_on_the_rows():
     learners = ("Bio-CCA", "Bio-CCA, offline", "MSG-CCA", "CCALin", "SAA")
     *_, fastest = check_claims(
-        {(name, 1): FAST for name in learners}, Heat("cca", "online"), rows=4387
+        at_one_rank(dict.fromkeys(learners, FAST)), Heat("cca", "online"), rows=4387
     )
     assert fastest.verdict == "other setting"
     assert "4,387 rows here, 20,000 in the paper" in fastest.setting

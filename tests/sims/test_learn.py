@@ -44,20 +44,26 @@ def test_run_folder(learned):
     folder, out = learned
     assert sorted(path.name for path in folder.iterdir()) == [
         "config.toml",
+        "eigenvalues.md",
         "eigenvalues.png",
+        "filters.md",
         "filters.png",
         "inventory.json",
         "learning.nc",
+        "learning_curve.md",
         "learning_curve.png",
+        "plateau.md",
         "plateau.png",
         "run.nc",
         "summary.json",
     ]
     inventory = Inventory.read(json.loads((folder / "inventory.json").read_text()))
     assert sorted(inventory.files) == sorted(path.name for path in folder.iterdir())
-    figures = {entry.file: entry.caption for entry in inventory.of_kind("figure")}
-    assert figures.keys() == {path.name for path in folder.glob("*.png")}
-    assert all(figures.values())
+    figures = {entry.file for entry in inventory.of_kind("figure")}
+    assert figures == {path.name for path in folder.glob("*.png")}
+    assert {path.stem for path in folder.glob("*.md")} == {
+        path.stem for path in folder.glob("*.png")
+    }
     assert "60 samples, 6 inputs, 5 targets; data are centred" in out
     assert str(folder) in out
     summary = json.loads((folder / "summary.json").read_text())
@@ -264,12 +270,16 @@ def test_forced_run_has_nothing_of_the_larger_one_before_it(tmp_path, capsys):
     assert learn(capsys, *SMALL, "-k", 1, "--out", out, "--force")[0] == 0
     assert sorted(path.name for path in out.iterdir()) == [
         "config.toml",
+        "eigenvalues.md",
         "eigenvalues.png",
+        "filters.md",
         "filters.png",
         "inventory.json",
         "learning.nc",
+        "learning_curve.md",
         "learning_curve.png",
         "notes.png",
+        "plateau.md",
         "plateau.png",
         "run.nc",
         "summary.json",

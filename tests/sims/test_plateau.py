@@ -51,11 +51,15 @@ def results(members, request):
 
 def test_run_folder(audited, members, summary):
     assert sorted(path.name for path in audited.iterdir()) == [
+        "audit-s-1.md",
         "audit-s-1.png",
+        "audit.md",
         "audit.png",
         "config.toml",
         "inventory.json",
+        "plateau-s-1.md",
         "plateau-s-1.png",
+        "plateau.md",
         "plateau.png",
         "run-s-1.nc",
         "run.nc",

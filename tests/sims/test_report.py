@@ -35,11 +35,12 @@ def write_folder(path, experiment, summary=None, settings="", units=None):
     """A run folder as an experiment leaves it."""
     path.mkdir()
     inventory = Inventory(
-        [Entry("x.svg", FIGURE, caption="A rectangle.")],
+        [Entry("x.svg", FIGURE)],
         {n: {"unit": u} for n, u in (units or {}).items()},
     )
     (path / "inventory.json").write_text(inventory.text())
     (path / "x.svg").write_text(SVG)
+    (path / "x.md").write_text("A rectangle.\n")
     (path / "config.toml").write_text(
         f'{settings}\n[provenance]\nexperiment = "{experiment}"\nbiorrr = "0.1.0"\n'
     )
@@ -141,9 +142,9 @@ def test_figures_are_put_into_the_page_or_named(tmp_path):
     (tmp_path / "passwords.png").symlink_to("/etc/passwd")
     (tmp_path / "mine.png").write_bytes(PNG + b"not the run's")
     names = ("audit.png", "wiring-3.svg", "large.png", "paper.pdf", "passwords.png", "gone.png")
-    entries = [
-        Entry(name, "figure", caption="The circuit." * name.startswith("wiring")) for name in names
-    ]
+    entries = [Entry(name, "figure") for name in names]
+    (tmp_path / "wiring-3.md").write_text("The circuit.\n")
+    (tmp_path / "audit.md").symlink_to("/etc/passwd")
     found, left_out = gather_figures(tmp_path, 1000, entries)
     assert [one["name"] for one in found] == ["audit.png", "wiring-3.svg"]
     assert found[0]["uri"].startswith("data:image/png;base64,")

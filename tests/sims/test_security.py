@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -47,6 +48,7 @@ def biorrr(capsys, *args):
         (".npz", "holds Python objects, which can run code and are never read"),
         (".npy", "holds Python objects, which can run code and are never read"),
         (".csv", "must be numbers separated by commas"),
+        (".mat", "not a readable MATLAB file"),
     ],
 )
 def test_pickles_in_data_files_are_never_loaded(tmp_path, capsys, suffix, said):
@@ -68,6 +70,34 @@ def test_pickles_in_data_files_are_never_loaded(tmp_path, capsys, suffix, said):
     assert "Traceback" not in err
     assert not (tmp_path / "exploded").exists()
     assert not (tmp_path / "out").exists()
+
+
+def link(file, secret):
+    file["X"] = h5py.ExternalLink(secret, "X")
+
+
+def external(file, secret):
+    file.create_dataset("X", (3, 4), float, external=[(str(secret), 0, 96)])
+
+
+def virtual(file, secret):
+    layout = h5py.VirtualLayout((3, 4), float)
+    layout[...] = h5py.VirtualSource(secret, "X", (3, 4))
+    file.create_virtual_dataset("X", layout)
+
+
+@pytest.mark.parametrize("lead", [link, external, virtual])
+def test_matlab_files_do_not_lead_to_other_files(tmp_path, capsys, lead):
+    numbers = np.random.default_rng(0).standard_normal((3, 4))
+    with h5py.File(tmp_path / "secret.h5", "w") as file:
+        file["X"] = numbers
+    path = tmp_path / "sent.mat"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["Y"] = numbers
+        lead(file, tmp_path / "secret.h5")
+    code, _, err = biorrr(capsys, "learn", "--data", path, "--out", tmp_path / "out")
+    assert code == 1
+    assert f"{path}: all of it must be held in the file itself (got //X, a link" in err
 
 
 IMPORT = (  # all engines do

@@ -266,6 +266,7 @@ def test_command_table_figure_and_status(own_data, tmp_path, measured, capsys):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "points",
         "sweep.csv",
+        "sweep.md",
         "sweep.png",
         "sweep.toml",
     ]

@@ -29,7 +29,7 @@ DATA = '{name="synthetic", samples=100, m=6, n=5, latents=3}'
 def met(tmp_path_factory):
     """Folder and results of a small run; not to be changed."""
     folder = tmp_path_factory.mktemp("symmetry") / "run"
-    args = ["--data", DATA, "--engine", "cpp", "--seeds", "1", "--etas", "0.04", "--etas", "0.02"]
+    args = ["--data", DATA, "--engine", "cpp", "--seeds", "1", "--etas", "0.01", "--etas", "0.005"]
     assert main.run(["symmetry", *args, "--out", str(folder)]) == 0
     with xr.open_dataset(folder / "run.nc", engine="h5netcdf") as results:
         return folder, results.load()
@@ -37,7 +37,7 @@ def met(tmp_path_factory):
 
 def test_decay_is_the_predicted_one(met):
     _, results = met
-    for eta in (0.02, 0.04):
+    for eta in (0.005, 0.01):
         one = results.sel(eigenvalues="positive", eta=eta)
         ratio, seen = one["ratio"].values[0], one["seen"].values[0]
         compared = ratio > SMALLEST_RATIO
@@ -53,6 +53,7 @@ def test_summary_and_claims(met):
         "inventory.json",
         "run.nc",
         "summary.json",
+        "symmetry.md",
         "symmetry.png",
     }
     summary = json.loads((folder / "summary.json").read_text())
@@ -60,11 +61,30 @@ def test_summary_and_claims(met):
     assert claim["holds"] is True
     assert claim["low"] == -claim["high"]
     assert claim["largest relative error"] >= max(
-        summary["relative_error_0.02"], summary["relative_error_0.04"]
+        summary["relative_error_0.005"], summary["relative_error_0.01"]
     )
-    (test,) = summary["own_tests"]
-    assert test["value"] == int(results["diverged"].sel(eigenvalues="negative").sum())
-    assert test["holds"] is (test["value"] == 0)
+    runaways, distance, excess = summary["own_tests"]
+    assert runaways["value"] == int(results["diverged"].sel(eigenvalues="negative").sum())
+    assert runaways["holds"] is (runaways["value"] == 0)
+    for test, name in ((distance, "distance"), (excess, "excess")):
+        assert test["value"] == summary[f"{name}_max"]
+        assert test["value"] == results[name].isel(snapshot=-1).max()
+        assert test["holds"] is True
+    assert claim["||R - Q'|| / ||Q|| in the end"] == summary["distance_max"] < 1e-4
+    assert claim["excess in the end"] == summary["excess_max"] < 0.05
+
+
+def test_circuits_whose_inhibition_fades_are_found_out(tmp_path, monkeypatch):
+    """R and Q both fade as (1 - eta/tau)^T: the decay is the predicted one, and means nothing."""
+    monkeypatch.setattr("biorrr.sims.experiments.symmetry.PROXIMAL", 1e-3)
+    args = ["--data", DATA, "--engine", "cpp", "--seeds", "1", "--etas", "0.01"]
+    assert main.run(["symmetry", *args, "--out", str(tmp_path / "run")]) == 0
+    summary = json.loads((tmp_path / "run/summary.json").read_text())
+    assert summary["relative_error_max"] < TOLERANCE
+    assert summary["distance_max"] > 0.1
+    (claim,) = summary["claims"]
+    assert claim["holds"] is False
+    assert [one["holds"] for one in summary["own_tests"]] == [True, False, False]
 
 
 def judged(eta_r, eta_q=0.02):
@@ -90,7 +110,9 @@ def judged(eta_r, eta_q=0.02):
         rounding = course.rounding / course.measured[0]
         courses = {"seen": seen, "ratio": ratio, "predicted": predicted, "rounding": rounding}
         courses = {name: ("snapshot", one) for name, one in courses.items()}
-        found.append(xr.Dataset(courses | {"power": courses["ratio"], "diverged": 0}))
+        learned = {name: ("snapshot", 0 * ratio) for name in ("distance", "excess")}
+        courses |= learned | {"power": courses["ratio"], "diverged": 0}
+        found.append(xr.Dataset(courses))
     results = xr.concat(found, "eigenvalues").expand_dims({"eta": [eta_q], "start": [0]})
     results = results.assign_coords(eigenvalues=["positive", "negative"])
     return decay(settings, DATA, summary(results))
@@ -110,7 +132,7 @@ def test_rates_that_differ_are_found_out(eta_r):
 def test_a_decay_that_is_too_fast_is_found_out(met):
     """What is compared is chosen by what theory says, not by what is left of ||Q' - R||."""
     _, results = met
-    settings = SymmetrySettings(data=DATA, etas=(0.04, 0.02), seeds=1)
+    settings = SymmetrySettings(data=DATA, etas=(0.01, 0.005), seeds=1)
     faster = results.assign(ratio=results["ratio"] ** 1.5)
     claim = decay(settings, DATA, summary(faster))
     assert claim.verdict == "does not hold"
@@ -123,7 +145,7 @@ def test_nothing_known_is_no_warning(met):
     from biorrr.analysis.figures.panels.symmetry import plot_meeting
 
     _, results = met
-    settings = SymmetrySettings(data=DATA, etas=(0.04, 0.02), seeds=1)
+    settings = SymmetrySettings(data=DATA, etas=(0.01, 0.005), seeds=1)
     unknown = results.assign(ratio=results["ratio"] * np.nan)
     claim = decay(settings, DATA, summary(unknown))
     assert claim.verdict == "does not hold"
@@ -158,4 +180,4 @@ def test_divergence_is_a_result(tmp_path, monkeypatch):
     assert main.run(["symmetry", *args]) == 0
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     assert summary["diverged"] == summary["negative_diverged"] == 1
-    assert [one["holds"] for one in (*summary["claims"], *summary["own_tests"])] == [False, False]
+    assert [one["holds"] for one in (*summary["claims"], *summary["own_tests"])] == 4 * [False]

@@ -68,7 +68,7 @@ def test_pairings_follow_the_traces(few_lags):
 def slow_traces(**arguments):
     """A circuit of the user's whose traces are slower than the settings say."""
     departures = [
-        Eligibility(2.0, 0.69) if isinstance(d, Eligibility) else d
+        Eligibility(2000, 690) if isinstance(d, Eligibility) else d
         for d in arguments.pop("departures")
     ]
     return Microcircuit(departures=departures, **arguments)
@@ -226,8 +226,11 @@ def test_command_fills_a_folder(tmp_path, capsys):
         "run.nc",
         "summary.json",
         "inventory.json",
+        "lags.md",
         "lags.png",
+        "delays.md",
         "delays.png",
+        "field.md",
         "field.png",
     }
     assert {path.name for path in out.iterdir()} == files

@@ -43,6 +43,7 @@ def test_run_folder(wired):
         "summary.json",
         "synapses.graphml",
         "wiring.graphml",
+        "wiring.md",
         "wiring.png",
     ]
     summary = json.loads((wired / "summary.json").read_text())

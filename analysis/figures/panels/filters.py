@@ -12,6 +12,7 @@ from biorrr.analysis.figures.style import (
     COLUMN,
     PAGE,
     THEORY,
+    Axes,
     axes_of,
     colour,
     legend_below,
@@ -58,31 +59,44 @@ def plot_filters(
         names = [f"{name}\nr = {r:.3f}" for name, r in zip(names, _overlaps(**rows), strict=True)]
     if pixels is None:
         return _plot_curves(rows, names, ax)
+    return _plot_pictures(rows, names, pixels, ax)
+
+
+def _plot_pictures(
+    rows: dict[str, np.ndarray], names: list[str], pixels: tuple[int, ...], ax: np.ndarray | None
+) -> np.ndarray:
     what = "one row for learned filters and, where given, one for exact ones, one column per filter"
-    width = COLUMN if k < 4 else PAGE
-    side = min((width - 0.4) / k, 1.5)
-    axes = axes_of(ax, len(rows), k, what, width=width, height=side * len(rows) + 0.9)
-    for neuron, name in enumerate(names):
+    width = COLUMN if len(names) < 4 else PAGE
+    side = min((width - 0.4) / len(names), 1.5)
+    axes = axes_of(ax, len(rows), len(names), what, width=width, height=side * len(rows) + 0.9)
+    for neuron, column in enumerate(axes.T):
         limit = max(np.abs(filters[:, neuron]).max() for filters in rows.values()) or 1.0
-        for panel, (kind, filters) in zip(axes[:, neuron], rows.items(), strict=True):
-            picture = filters[:, neuron].reshape(pixels)
-            if len(pixels) == 3:  # channels first, as data sets have them; grey is zero
-                panel.imshow(0.5 + 0.5 * np.moveaxis(picture, 0, -1) / limit)
-            else:
-                image = panel.imshow(picture, vmin=-limit, vmax=limit, cmap="RdBu_r")
-            panel.set(xticks=[], yticks=[])
-            panel.spines[:].set_visible(False)
-            if neuron == 0:
-                panel.set_ylabel(kind)
-        axes[0, neuron].set_title(name)
+        for panel, filters in zip(column, rows.values(), strict=True):
+            image = _draw_picture(panel, filters[:, neuron].reshape(pixels), limit)
+        column[0].set_title(names[neuron])
         if len(pixels) == 2:
-            bar = panel.figure.colorbar(
-                image, ax=list(axes[:, neuron]), orientation="horizontal", shrink=0.8, aspect=14
-            )
-            bar.locator = _symmetric(limit)
-            bar.update_ticks()
-            bar.set_label("weight $V_x$")
+            _draw_bar(column, image, limit)
+    for panel, kind in zip(axes[:, 0], rows, strict=True):
+        panel.set_ylabel(kind)
     return axes
+
+
+def _draw_picture(panel: Axes, picture: np.ndarray, limit: float) -> Any:
+    """Draw one filter; of a colour picture, channels come first, and grey is zero."""
+    panel.set(xticks=[], yticks=[])
+    panel.spines[:].set_visible(False)
+    if picture.ndim == 3:
+        return panel.imshow(0.5 + 0.5 * np.moveaxis(picture, 0, -1) / limit)
+    return panel.imshow(picture, vmin=-limit, vmax=limit, cmap="RdBu_r")
+
+
+def _draw_bar(column: np.ndarray, image: Any, limit: float) -> None:
+    """Draw a colour bar below the pictures of one filter."""
+    look = {"orientation": "horizontal", "shrink": 0.8, "aspect": 14}
+    bar = column[0].figure.colorbar(image, ax=list(column), **look)
+    bar.locator = _symmetric(limit)
+    bar.update_ticks()
+    bar.set_label("weight $V_x$")
 
 
 def _overlaps(learned: np.ndarray, exact: np.ndarray) -> np.ndarray:

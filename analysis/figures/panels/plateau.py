@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ _LANE = 2.1  # height of a lane, in units of the largest value that it has room 
 _LARGEST = 3.0  # how much larger than at the end a signal may be before it is cut off
 _LANES_HIGH = 0.36  # inches
 DEVIATION = (
-    "Deviation: r.m.s. difference between plateau and theory, relative to the r.m.s. of theory"
+    "Deviation: r.m.s. difference between plateau and theory, relative to the r.m.s. of theory."
 )
 
 
@@ -86,31 +87,71 @@ def plot_plateau(
     -------
     axes : (k, number of stages)
     """
-    recorded = {
-        title: {name: np.asarray(traces[name]) for name in TRACES if name in traces}
+    columns = [
+        _Stage.of(title, traces, (theory or {}).get(title, {}), (at or {}).get(title))
         for title, traces in stages.items()
-    }
-    first = next(iter(recorded.values()))
-    if at is None:
-        at = {title: np.arange(len(traces["plateau"])) for title, traces in recorded.items()}
+    ]
     if deviations is None:
-        deviations = _deviations(recorded, theory or {})
-    axes = _panels(ax, first["plateau"].shape[1], len(recorded), len(first))
+        deviations = {one.title: one.deviations for one in columns if "plateau" in one.theory}
+    names = list(columns[0].traces)
+    axes = _panels(ax, columns[0].traces["plateau"].shape[1], len(columns), len(names))
     for neuron, row in enumerate(axes):
-        signals = {title: _one(traces, neuron) for title, traces in recorded.items()}
-        scales = _scales(list(signals.values()))
-        for panel, (title, traces) in zip(row, signals.items(), strict=True):
-            panel.set_title("\n".join([title] * (neuron == 0) + _words(deviations, title, neuron)))
-            _mark_onsets(panel, onsets[title] if onsets else ())
-            expected = _one(theory.get(title, {}), neuron) if theory else {}
-            _draw_lanes(panel, np.asarray(at[title]), traces, expected, scales, unit)
-        _name_lanes(row[0], list(first), neurons[neuron] if neurons else f"neuron {neuron}")
-        _draw_scales(row[-1], list(first), scales)
-    for panel, title in zip(axes[-1], recorded, strict=True):
-        _label_time(panel, np.asarray(at[title]), unit)
+        _draw_neuron(row, columns, neuron, onsets or {}, unit)
+        _name_lanes(row[0], names, neurons[neuron] if neurons else f"neuron {neuron}")
+        for panel, stage in zip(row, columns, strict=True):
+            above = [stage.title] if neuron == 0 else []
+            panel.set_title("\n".join(above + _words(deviations, stage.title, neuron)))
+    for panel, stage in zip(axes[-1], columns, strict=True):
+        _label_time(panel, stage.steps, unit)
     if ax is None:
-        explain_traces(axes, " ".join(filter(None, [note, f"{DEVIATION}." if deviations else ""])))
+        explain_traces(axes, f"{note} {DEVIATION if deviations else ''}".strip())
     return axes
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """What is drawn in one column.
+
+    Attributes
+    ----------
+    title
+        Title of the column.
+    steps : (T,)
+        Number of each sample, or time of each tick.
+    traces, theory
+        By name, each (T, k).
+    """
+
+    title: str
+    steps: NDArray
+    traces: dict[str, NDArray]
+    theory: dict[str, NDArray]
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        traces: Mapping[str, ArrayLike],
+        theory: Mapping[str, ArrayLike],
+        at: ArrayLike | None,
+    ) -> _Stage:
+        """Return a stage of arrays; samples are numbered from 0 unless ``at`` says otherwise."""
+        recorded = {name: np.asarray(traces[name]) for name in TRACES if name in traces}
+        expected = {name: np.asarray(trace) for name, trace in theory.items()}
+        steps = np.arange(len(recorded["plateau"])) if at is None else np.asarray(at)
+        return cls(title, steps, recorded, expected)
+
+    def traces_of(self, neuron: int) -> dict[str, NDArray]:
+        """Return the traces of one neuron, each (T,), by name."""
+        return {name: trace[:, neuron] for name, trace in self.traces.items()}
+
+    @property
+    def deviations(self) -> NDArray:
+        """Relative r.m.s. deviation of each plateau from theory, (k,)."""
+        expected = self.theory["plateau"]
+        wrong = self.traces["plateau"] - expected
+        with np.errstate(invalid="ignore", divide="ignore"):  # of theory that says nothing
+            return np.sqrt((wrong**2).mean(axis=0) / (expected**2).mean(axis=0))
 
 
 def explain_traces(axes: NDArray, note: str = "") -> None:
@@ -131,30 +172,26 @@ def _panels(ax: Any, neurons: int, stages: int, lanes: int) -> NDArray:
     )
 
 
-def _one(traces: Mapping[str, ArrayLike], neuron: int) -> dict[str, NDArray]:
-    """Return the traces of one neuron, each (T,), by name."""
-    return {name: np.asarray(trace)[:, neuron] for name, trace in traces.items()}
-
-
-def _deviations(
-    recorded: Mapping[str, Mapping[str, NDArray]], theory: Mapping[str, Mapping[str, ArrayLike]]
-) -> dict[str, NDArray]:
-    """Return the relative r.m.s. deviation of each plateau from theory, (k,), by title."""
-    found = {}
-    for title, expected in theory.items():
-        if "plateau" in expected:
-            right = np.asarray(expected["plateau"])
-            wrong = recorded[title]["plateau"] - right
-            with np.errstate(invalid="ignore", divide="ignore"):  # of theory that says nothing
-                found[title] = np.sqrt((wrong**2).mean(axis=0) / (right**2).mean(axis=0))
-    return found
-
-
 def _words(deviations: Mapping[str, ArrayLike], title: str, neuron: int) -> list[str]:
     """Return the line above a panel that says how near its plateau is to theory."""
     if title not in deviations:
         return []
     return [f"deviation {percent(np.asarray(deviations[title])[neuron])}"]
+
+
+def _draw_neuron(
+    row: NDArray,
+    columns: list[_Stage],
+    neuron: int,
+    onsets: Mapping[str, ArrayLike],
+    unit: str,
+) -> None:
+    """Draw all stages of a neuron on shared scales."""
+    scales = _scales([stage.traces_of(neuron) for stage in columns])
+    for panel, stage in zip(row, columns, strict=True):
+        _mark_onsets(panel, onsets.get(stage.title, ()))
+        _draw_lanes(panel, stage, neuron, scales, unit)
+    _draw_scales(row[-1], list(columns[0].traces), scales)
 
 
 def _mark_onsets(panel: Axes, onsets: ArrayLike) -> None:
@@ -164,24 +201,20 @@ def _mark_onsets(panel: Axes, onsets: ArrayLike) -> None:
 
 
 def _draw_lanes(
-    panel: Axes,
-    steps: NDArray,
-    traces: Mapping[str, NDArray],
-    expected: Mapping[str, NDArray],
-    scales: Mapping[str, float],
-    unit: str,
+    panel: Axes, stage: _Stage, neuron: int, scales: Mapping[str, float], unit: str
 ) -> None:
     """Draw the traces of one neuron at one stage, each in a lane of its own, theory behind them."""
-    for level, (name, trace) in enumerate(traces.items()):
+    for level, (name, trace) in enumerate(stage.traces_of(neuron).items()):
         panel.axhline(-level, **GUIDE)
         lane, tint = _LANE * scales[name], colour(TRACES[name][1])
-        if name in expected:
-            heights = np.clip(expected[name] / lane, -0.5, 0.5) - level
-            _draw(panel, steps, heights, unit, level, label="theory", **BEHIND)
+        if name in stage.theory:
+            heights = np.clip(stage.theory[name][:, neuron] / lane, -0.5, 0.5) - level
+            _draw(panel, stage.steps, heights, unit, level, label="theory", **BEHIND)
         heights = np.clip(trace / lane, -0.5, 0.5) - level
-        _draw(panel, steps, heights, unit, level, color=tint, linewidth=1)
-        _mark_cuts(panel, steps, trace / lane, level, tint)
-    panel.set(ylim=(0.4 - len(traces), 0.6), yticks=-np.arange(len(traces)), yticklabels=[])
+        _draw(panel, stage.steps, heights, unit, level, color=tint, linewidth=1)
+        _mark_cuts(panel, stage.steps, trace / lane, level, tint)
+    lanes = len(stage.traces)
+    panel.set(ylim=(0.4 - lanes, 0.6), yticks=-np.arange(lanes), yticklabels=[])
     panel.tick_params(left=False)
     panel.spines["left"].set_visible(False)
 

@@ -9,17 +9,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.figures.style import (
     BAND,
+    EXCESS,
     PAGE,
     THEORY,
     Axes,
     Dataset,
     axes_of,
     colour,
+    in_percent,
+    legend_below,
+    percent,
     shades,
     styled,
 )
 
-_LARGEST = 1e4  # output power that is drawn
+_MARKERS = "os^D"
+_KINDS = {"positive": "all > 0", "negative": "in part < 0"}  # at the start
 
 
 @styled
@@ -112,44 +117,48 @@ def _draw_inhibition(
 
 
 @styled
-def plot_meeting(results: Dataset) -> np.ndarray:
-    """Draw ||Q' - R|| over its start at several rates, and the power of the output at the lowest.
+def plot_meeting(results: Dataset) -> NDArray:
+    """Draw how R meets Q' at several rates from several starts: the distance, inhibition, excess.
 
     Parameters
     ----------
     results
-        ``seen``, samples seen, ``ratio``, which is ||Q' - R|| over its start, and ``power``, the
-        mean of |z|^2, each (eigenvalues, eta, start, snapshot) and NaN after a divergence. The
-        ``eigenvalues`` of QR at the start are "positive", of which the ratio is drawn over the
-        dashed (1 - eta/tau)^T, or in part "negative".
+        ``seen``, samples seen; ``ratio``, which is ||Q' - R|| over its start; ``inhibition``, which
+        is ||QQ'|| over that of the exact solution; and ``excess``, a fraction; each (eigenvalues,
+        eta, start, snapshot) and NaN after a divergence. The ``eigenvalues`` of QR at the start are
+        "positive" or, in part, "negative".
 
     Returns
     -------
-    axes : (2,)
+    axes : (3,)
     """
-    axes = axes_of(None, 1, 2, width=PAGE, height=2.6)[0]
-    results = results.sortby("eta")
-    for eta, shade in zip(results["eta"].values, shades(results.sizes["eta"]), strict=True):
-        one = results.sel(eta=eta, eigenvalues="positive")
-        look: dict[str, Any] = {"color": shade, "markersize": 2.2, "markeredgewidth": 0}
-        axes[0].plot(one["seen"].values.T, one["ratio"].values.T, "o", **look)[0].set_label(
-            f"{eta:g}"
-        )
-        samples = np.geomspace(1, np.nanmax(one["seen"]), 200)
-        axes[0].plot(samples, (1 - eta) ** samples, zorder=3, **THEORY)
-    axes[0].lines[-1].set_label("theory")
-    axes[0].legend(title=r"$\eta/\tau$", loc="lower left", handlelength=1.2)
-    axes[0].set(ylabel=r"$\Vert Q' - R \Vert$ over its start", ylim=(3e-10, 5))
-    kinds = {
-        "positive": ("theory", "eigenvalues of $QR$ all $> 0$ at the start"),
-        "negative": ("distal", "some $< 0$"),
-    }
-    for kind, (tint, label) in kinds.items():
-        one = results.isel(eta=0).sel(eigenvalues=kind)
-        look = {"color": colour(tint), "linewidth": 0.8, "alpha": 0.8}
-        power = one["power"].clip(max=_LARGEST).values  # a run that diverges leaves the panel
-        axes[1].plot(one["seen"].values.T[1:], power.T[1:], **look)[0].set_label(label)
-    axes[1].set(ylabel=r"output power $\langle |z|^2 \rangle$")
+    axes = axes_of(None, 1, 3, width=PAGE, height=2.9)[0]
+    tints = shades(results.sizes["eta"])  # the darker, the slower: seen in grey print too
+    for place, eta in enumerate(results["eta"].values):
+        for kind, dashes in (("positive", "-"), ("negative", ":")):
+            one = results.sel(eta=eta, eigenvalues=kind)
+            at = eta * one["seen"].values.T
+            look: dict[str, Any] = {"color": tints[place], "linestyle": dashes, "linewidth": 0.7}
+            marks = {**look, "linestyle": "none", "marker": _MARKERS[place % 4], "markersize": 2.5}
+            axes[0].plot(at, one["ratio"].values.T, **marks)
+            axes[1].plot(at, one["inhibition"].values.T, **look)
+            axes[2].plot(at, np.maximum(one["excess"].values.T, 1e-6), **look)
+            axes[2].lines[-1].set_label(f"rate {eta:g}, eigenvalues of $QR$ {_KINDS[kind]}")
+        span = np.linspace(0, np.nanmax(results["seen"].sel(eta=eta)), 200)
+        axes[0].plot(eta * span, (1 - eta) ** span, zorder=3, label="theory", **THEORY)
+    axes[0].set(yscale="log", title="R meets $Q'$", ylim=(1e-14, 30))
+    axes[0].set_ylabel("$\\Vert R - Q' \\Vert$ over its start")
+    axes[1].axhline(1, zorder=3, **THEORY)
+    axes[1].set(title="while inhibition finds its strength", ylim=(0, 3))
+    axes[1].set_ylabel("$\\Vert QQ' \\Vert$ over the exact one")
+    ends = results["excess"].isel(snapshot=-1)
+    axes[2].set(yscale="log", ylabel=EXCESS)
+    axes[2].set_title(f"and circuits learn, to {percent(float(ends.max()))}")
+    in_percent(axes[2])
     for ax in axes:
-        ax.set(xscale="log", yscale="log", xlabel="samples")
+        ax.set_xlabel(r"samples seen $\times\ \eta/\tau$")
+    starts = results.sizes["start"]
+    legend_below(
+        axes, f"Each curve is one of {starts} starts of Q and R; rates are those of Q and R.", 2
+    )
     return axes

@@ -51,6 +51,19 @@ static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, do
         {{ line }}
         {% endfor %}
     }
+    {% elif step.grouped %}
+    for (int _j = 0; _j < {{ step.cells }}; _j++)
+    {
+        double _sum = 0;
+        for (int _i = {{ step.sources[0] }}; _i < {{ step.sources[1] }}; _i++)
+        {
+            {% for line in step.each %}
+            {{ line }}
+            {% endfor %}
+            _sum += _added;
+        }
+        {{ step.total }}[_j] = _sum;
+    }
     {% elif step.total is none %}
     for (int _i = {{ step.sources[0] }}; _i < {{ step.sources[1] }}; _i++)
     {
@@ -104,35 +117,13 @@ static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, do
 {% macro call(step) %}
 {{ "if (%s) "|format(step.due|join(" && ")) if step.due }}{{ step.name }}(_circuit{% for array in step.pointers.values() %}, {{ array }}{% endfor %});
 {%- endmacro %}
-// All that follows once the clock has found out which tick of a sample this is.
-static inline __attribute__((always_inline)) void rest_of_tick(Circuit &_circuit, bool waking, bool onset)
+{% for name, steps in blocks %}
+static __attribute__((noinline, flatten)) void {{ name }}(Circuit &_circuit)
 {
-    {% for step in steps[begun:] %}
+    {% for step in steps %}
     {{ call(step) }}
     {% endfor %}
 }
 
-// The same while a sample is held, between its first tick and its last: little happens then. What the clock broadcasts is
-// stored once more, since the compiler then knows it.
-static __attribute__((noinline, flatten)) void rest_of_tick_between(Circuit &_circuit)
-{
-    _circuit.clock.waking[0] = 1;
-    {% for flag in flags %}
-    _circuit.clock.{{ flag }}[0] = 0;
-    {% endfor %}
-    rest_of_tick(_circuit, true, false);
-}
-
-static __attribute__((noinline, flatten)) void tick(Circuit &_circuit, bool waking)
-{
-    _circuit.clock.waking[0] = waking;
-    {% for step in steps[:begun] %}
-    {{ call(step) }}
-    {% endfor %}
-    if ({{ holds|lower }} && waking{% for flag in flags %} && _circuit.clock.{{ flag }}[0] == 0{% endfor %})
-        rest_of_tick_between(_circuit);
-    else
-        rest_of_tick(_circuit, waking, _circuit.clock.onset[0] != 0);
-}
-
+{% endfor %}
 {% include "samples.cpp" %}

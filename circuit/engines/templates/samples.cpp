@@ -1,4 +1,4 @@
-{#- The loop over samples, and what happens between two ticks: keep what is due of the last, present the next.
+{#- The loop over samples: show each, do what its blocks say, keep what is due.
 
     Everything that a run reads and writes lies in the memory of its caller. -#}
 // As cpp_kernel.py fills them in.
@@ -7,7 +7,7 @@ struct Slice { int64_t first, count; };  // of the circuit's memory
 struct Records { int64_t count; const int64_t *samples; int64_t width; const Slice *slices; double *rows; };
 struct Segment
 {
-    int64_t samples, held, replays, replay_held;
+    int64_t samples, duration, replays, replay_duration;
     const int64_t *shown;  // for each sample its row in the data, then -1 - i for each replay of an input i
     Records snapshots, traces;
     const Port *ports;
@@ -55,9 +55,9 @@ template <size_t size, class T> static void show(double *__restrict to, const Po
     const double gain = port.gain;
     for (size_t i = 0; i < size; i++) to[i] = gain * ((double)values[i] - mean[i]);
 }
-template <size_t size> static void show(double *to, const Port &port, int64_t sample, int64_t phase)
+template <size_t size> static void show(double *to, const Port &port, int64_t sample, int64_t tick)
 {
-    const int64_t row = port.ticks == port.held ? sample : (sample * port.held + phase) / port.ticks;
+    const int64_t row = port.ticks == port.held ? sample : (sample * port.held + tick) / port.ticks;
     switch (port.type)
     {
     {% for code, c_type in element_types %}
@@ -74,28 +74,45 @@ static void announce(const Port &port, int64_t sample)
     for (int64_t line = 0; line < std::min<int64_t>(port.row_bytes, {{ 64 * 32 }}); line += 64) __builtin_prefetch(begin + line);
 }
 
-// Present tick number `phase` of a sample.
-static inline void present(Circuit &_circuit, const Segment &segment, int64_t sample, int64_t phase)
+// Show a sample, at one of its ticks.
+static inline void show_sample(Circuit &_circuit, const Segment &segment, int64_t sample, int64_t tick)
 {
     {% for port in ports %}
-    {{ "if (phase == 0) " if port.lasts }}show<{{ port.size }}>({{ port.array }}, segment.ports[{{ loop.index0 }}], sample, phase);
-    {{ port.active }} = {0, {{ port.size }}};
+    {% if not port.moves %}
+    if (tick == 0)
+    {% endif %}
+    {
+        show<{{ port.size }}>({{ port.array }}, segment.ports[{{ loop.index0 }}], sample, tick);
+        {{ port.active }} = {0, {{ port.size }}};
+    }
     {% endfor %}
+    {% if counts_ticks %}
+    _circuit.clock.elapsed[0] = tick;
+    {% endif %}
+    _circuit.clock.moment[0] = _circuit.clock.sample[0] * segment.duration + tick;
 }
 
-// Present one input alone.
-static inline void present_replay(Circuit &_circuit, int replayed)
+// Show one input alone, at one of its ticks.
+static inline void show_alone(Circuit &_circuit, int input, int64_t tick)
 {
     {% for port in ports %}
-    // What the last tick has left is all there is to silence.
-    std::fill({{ port.array }} + {{ port.active }}.begin, {{ port.array }} + {{ port.active }}.end, 0);
-    {% if port.replayed %}
-    {{ port.array }}[replayed] = 1;
-    {{ port.active }} = {replayed, replayed + 1};
-    {% else %}
-    {{ port.active }} = {0, 0};
+    {% if not port.moves %}
+    if (tick == 0)
     {% endif %}
+    {
+        // What was shown last is all there is to silence.
+        std::fill({{ port.array }} + {{ port.active }}.begin, {{ port.array }} + {{ port.active }}.end, 0);
+        {% if port.replayed %}
+        {{ port.array }}[input] = 1;
+        {{ port.active }} = {input, input + 1};
+        {% else %}
+        {{ port.active }} = {0, 0};
+        {% endif %}
+    }
     {% endfor %}
+    {% if counts_ticks %}
+    _circuit.clock.elapsed[0] = tick;
+    {% endif %}
 }
 
 static bool is_finite(const Circuit &_circuit)
@@ -118,18 +135,27 @@ extern "C" int64_t simulate(Circuit *const circuit, const Segment *const segment
         const bool traced = traces.due(sample);
         if (sample + 1 < segment->samples)
             for (int port = 0; port < {{ ports|length }}; port++) announce(segment->ports[port], shown[1 + segment->replays]);
-        for (int64_t phase = 0; phase < segment->held; phase++)
+        circuit->clock.sample[0] += 1;
+        show_sample(*circuit, *segment, shown[0], 0);
+        sample_onset(*circuit);
+        for (int64_t tick = 0; tick < segment->duration; tick++)
         {
-            present(*circuit, *segment, shown[0], phase);
-            tick(*circuit, true);
+            if (tick > 0) show_sample(*circuit, *segment, shown[0], tick);
+            sample_tick(*circuit);
+            if (tick + 1 == segment->duration) sample_end(*circuit);
             if (traced) traces.keep();
         }
         for (int64_t replay = 1; replay <= segment->replays; replay++)
-            for (int64_t phase = 0; phase < segment->replay_held; phase++)
+        {
+            show_alone(*circuit, -1 - shown[replay], 0);
+            replay_onset(*circuit);
+            for (int64_t tick = 0; tick < segment->replay_duration; tick++)
             {
-                present_replay(*circuit, -1 - shown[replay]);
-                tick(*circuit, false);
+                if (tick > 0) show_alone(*circuit, -1 - shown[replay], tick);
+                replay_tick(*circuit);
             }
+            replay_end(*circuit);
+        }
         if (!is_finite(*circuit)) return sample;
         if (snapshots.due(sample + 1)) snapshots.keep();
     }

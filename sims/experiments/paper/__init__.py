@@ -16,7 +16,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from biorrr.sims.experiments import find_experiment
-from biorrr.sims.experiments.compare.claims import PAPER_ROWS
 from biorrr.sims.experiments.paper.images import images
 from biorrr.sims.experiments.paper.long_runs import convergence
 from biorrr.sims.experiments.paper.page import VERDICTS, markdown, record, sentences
@@ -37,6 +36,7 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.claims import HOLDS
 from biorrr.sims.lazy import np
+from biorrr.sims.races.sentences import PAPER_ROWS
 
 # Chapters that are no commands.
 OWN = {one.name: one for one in (algebra, convergence, images, sensitivity)}

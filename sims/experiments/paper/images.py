@@ -26,8 +26,8 @@ from biorrr.sims.lab import (
     option,
     seeds_option,
 )
-from biorrr.sims.lazy import analysis, data_sets, models
-from biorrr.sims.races.curves import Curves, as_dataset, join
+from biorrr.sims.lab.labelled import Grid
+from biorrr.sims.lazy import analysis, data_sets, models, xr
 from biorrr.sims.races.heats import Heat, tracks_of
 from biorrr.sims.races.judgements import comparable
 from biorrr.sims.races.laps import Lap, race
@@ -92,13 +92,13 @@ def images(lab: Lab, settings: ImagesSettings) -> Findings:
         tracks = tracks_of(data, [HEAT], settings.ridge)
         name, rank = data.name, RANKS[data.name]
 
-        curves = race(lab, line_up(data, settings), tracks)[HEAT]
+        courses = race(lab, line_up(data, settings), tracks)[HEAT].isel(k=0, drop=True)
 
-        results[f"{name}, k = {rank}"] = as_dataset(curves, settings.seed).isel(k=0, drop=True)
+        results[f"{name}, k = {rank}"] = courses
         quantities.append(Quantity(f"{name}_optimum", tracks[HEAT].exact.optimum(rank)))
-        quantities += summary(name, curves)
-        claims.append(parity(name, curves, settings))
-    joined = join(results, "data")
+        quantities += summary(name, courses)
+        claims.append(parity(name, courses, settings))
+    joined = Grid.over({"data": results}).join([*results.values()])
     return Findings(
         title=(
             f"Bio-RRMSE and backprop, {settings.steps:,} samples, {settings.seeds} seeds; pixels /"
@@ -122,16 +122,15 @@ def line_up(data: data_sets.Dataset, settings: ImagesSettings) -> list[Lap]:
         BACKPROP: (analysis.TwoLayerANN, {"online": True}, ann),
     }
     return [
-        Lap(HEAT, learner, algorithm, rank, seed, settings.steps, rates, tuple(options.items()))
+        Lap(HEAT, learner, algorithm, rank, settings.steps, rates, tuple(options.items()))
         for learner, (algorithm, options, rates) in runners.items()
-        for seed in settings.every_seed
     ]
 
 
-def parity(name: str, curves: Curves, settings: ImagesSettings) -> Claim:
+def parity(name: str, courses: xr.Dataset, settings: ImagesSettings) -> Claim:
     """Judge the supplement's claim for one data set."""
     return comparable(
-        {learner: curve for (learner, _), curve in curves.items()},
+        courses,
         BIO,
         BACKPROP,
         COMPARABLE,
@@ -146,20 +145,18 @@ def parity(name: str, curves: Curves, settings: ImagesSettings) -> Claim:
     )
 
 
-def summary(name: str, curves: Curves) -> list[Quantity]:
+def summary(name: str, courses: xr.Dataset) -> list[Quantity]:
     """Return the final numbers of every learner on one data set."""
     found = []
-    for (learner, rank), curve in curves.items():
-        excess, key, row = (
-            curve.excess[:, -1],
-            f"{name}_{SHORT[learner]}",
-            f"{name}, k = {rank}: {learner}",
-        )
-        slowed = "rates x" if curve.fraction < 1 else ""
+    for learner in courses["learner"].values:
+        end = courses.sel(learner=learner).isel(snapshot=-1)
+        excess, fraction = end["excess"].values, end["fraction"].item()
+        key, row = f"{name}_{SHORT[learner]}", f"{name}, k = {RANKS[name]}: {learner}"
+        slowed = "rates x" if fraction < 1 else ""
         found += [
             Quantity(
                 f"{key}_excess", excess.mean(), PERCENT, "excess", spread=excess.std(), row=row
             ),
-            Quantity(f"{key}_rates_fraction", curve.fraction, "", slowed, row=row),
+            Quantity(f"{key}_rates_fraction", fraction, "", slowed, row=row),
         ]
     return found

@@ -4,7 +4,7 @@ one of Alg. 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,15 +54,6 @@ class ConvergenceSettings(ExperimentSettings):
     )
 
 
-@dataclass(frozen=True)
-class Solution:
-    """The offline algorithm on one problem."""
-
-    heat: Heat
-    k: int
-    seed: int
-
-
 @experiment(shows="where the paper's algorithms end", takes="1 min")
 def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
     """Follow the offline algorithm to its end, and the online one long after its excess is
@@ -74,34 +65,29 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
     tracks = tracks_of(data, heats, settings.ridge)
     problems = [(heat, k) for heat in heats for k in settings.k]
 
-    ends = lab.each(
-        solve_offline,
-        [Solution(*one, seed) for one in problems for seed in settings.every_seed],
-        tracks,
-    )
+    over = {"heat": heats, "k": settings.k, "seed": settings.every_seed}
+    ends = lab.map(solve_offline, over, tracks)
     laps = [
         Lap(
             heat,
             heat.bio,
             analysis.OnlineBioRRR,
             k,
-            seed,
             settings.online_steps,
             printed_rates(data.name, heat.s, k, "biorrr", "online"),
         )
         for heat, k in problems
-        for seed in settings.every_seed
     ]
     raced = race(lab, laps, tracks)
 
     claims: list[Claim] = []
     for heat, k in problems:
         about = {"data": data.name, "s": heat.s, "k": k}
-        solved = [ends[Solution(heat, k, seed)] for seed in settings.every_seed]
+        solved = ends.sel(heat=heat, k=k)
         claims += saturation(solved, run=f"Alg. 1, {settings.offline_steps:,} iterations", **about)
-        curve = raced[heat][heat.bio, k]
-        run = f"Alg. 2, {settings.online_steps:,} samples, {curve.fraction:g} of the printed rates"
-        deviations = curve.whitening_error[:, -1]
+        end = raced[heat].sel(learner=heat.bio, k=k).isel(snapshot=-1)
+        fraction, deviations = end["fraction"].item(), end["whitening_error"].values
+        run = f"Alg. 2, {settings.online_steps:,} samples, {fraction:g} of the printed rates"
         numbers = {"largest": float(np.max(deviations))}
         claims.append(
             Claim.over_seeds(
@@ -121,34 +107,36 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
     )
 
 
-def solve_offline(task: Task, problem: Solution, tracks: Mapping[Heat, Track]) -> dict[str, Any]:
+def solve_offline(
+    task: Task, tracks: Mapping[Heat, Track], heat: Heat, k: int, seed: int
+) -> dict[str, Any]:
     """Return where the offline algorithm ends, at rates that follow the data, beside the exact
     solution.
     """
-    exact, data, settings = tracks[problem.heat].exact, tracks[problem.heat].data, task.settings
+    exact, data, settings = tracks[heat].exact, tracks[heat].data, task.settings
     learner = analysis.OfflineBioRRR(
-        k=problem.k,
-        s=problem.heat.s,
+        k=k,
+        s=heat.s,
         ridge=settings.ridge,
         steps=settings.offline_steps,
-        random_state=problem.seed,
+        random_state=seed,
     ).fit(data.X, data.Y)
     smallest = np.linalg.eigvalsh(learner.Q_ @ learner.Q_.T)[0]
     return {
-        "multiplier": smallest / exact.eigenvalues[problem.k - 1],
+        "multiplier": smallest / exact.eigenvalues[k - 1],
         "whitening_error": exact.whitening_error(learner.Vx_),
         "excess": exact.excess(learner.Vx_),
     }
 
 
-def saturation(ends: Sequence[Mapping[str, Any]], **about: Any) -> Iterator[Claim]:
+def saturation(ends: Mapping[Any, Any], **about: Any) -> Iterator[Claim]:
     """Judge what supplement C says of the optimum, from how each run of the offline algorithm has
     ended.
     """
 
     def over(name: str, text: str, **bounds: Any) -> Claim:
         return Claim.over_seeds(
-            [one[name] for one in ends], text=text, place=SATURATION, **bounds, **about
+            np.atleast_1d(ends[name]), text=text, place=SATURATION, **bounds, **about
         )
 
     yield over(

@@ -180,12 +180,10 @@ def run_row(task: Task, row: Row, heat: Heat, track: Track) -> dict[str, np.ndar
     excess = np.full((len(N), settings.seeds), np.nan)
     for (column, seed), _ in np.ndenumerate(excess):
         rates = row.rates(track.data.name, N[column])
-        lap = Lap(
-            heat, row.algorithm, algorithm, row.k, settings.seed + seed, settings.steps, rates
-        )
-        ran = run_lap(task, lap, {heat: track})
-        if "diverged" not in ran:
-            excess[column, seed] = track.exact.excess(ran["Vx"][-1])
+        lap = Lap(heat, row.algorithm, algorithm, row.k, settings.steps, rates)
+        ran = run_lap(task, {heat: track}, lap, settings.seed + seed)
+        if not ran["diverged"]:
+            excess[column, seed] = ran["excess"][1][-1]
     return {"excess": excess}
 
 

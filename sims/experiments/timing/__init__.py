@@ -90,19 +90,21 @@ CAPTIONS = {
         "Change of a weight when an input (ten pulses at 20 Hz) is paired five times with a plateau"
         " of 300 ms, against how long the plateau comes after the input. With eligibility traces"
         " (dots) plasticity bridges seconds on either side, along the theory (dashed); the paper's"
-        " rule (grey) needs both at the same time."
+        " rule (squares) needs both at the same time. Time constants fitted to the dots are"
+        " {tau_x_fitted} of the input and {tau_plateau_fitted} of the plateau."
     ),
     "delays": (
         "Angle between the filters that a circuit learns and the fixed point of learning with"
         " traces, against the number of samples by which instruction is late. Dots are seeds, lines"
         " join medians; the band is where the fixed point counts as found. Without traces one"
         " sample of delay ends learning; with traces the circuit finds the fixed point, less"
-        " precisely the later the instruction."
+        " precisely the later the instruction: to {angle_traces_max} at the longest delay."
     ),
     "field": (
         "Place fields of a cell on a circular track after plateaus at one place (grey band), each"
         " relative to its own peak. With traces the field begins before the place of the plateau,"
-        " as the theory (dashed) says."
+        " as the theory (dashed) says: its middle is at {field_place}, by theory at"
+        " {predicted_place}."
     ),
 }
 

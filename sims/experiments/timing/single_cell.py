@@ -31,7 +31,9 @@ def learn_weights(
         How often all of it is repeated.
     """
     settings, none = task.settings, models.Rate(0.0)
-    traces = [models.Eligibility(settings.tau_x, settings.tau_plateau)] if rule == "traces" else []
+    traces = []
+    if rule == "traces":
+        traces = [models.Eligibility(1000 * settings.tau_x, 1000 * settings.tau_plateau)]
     one_sample_a_tick = models.Leaky(0, 0, 0, 0, hold=1000 * TICK, dt=1000 * TICK)
     circuit = settings.make_circuit(
         k=1,
@@ -43,7 +45,7 @@ def learn_weights(
         R0=[[0.0]],
         departures=[*traces, one_sample_a_tick],
     )
-    x, y = (circuits.TimeSeries(values, TICK) for values in (X, Y))
+    x, y = (circuits.TimeSeries(values, 1000 * TICK) for values in (X, Y))
     with warnings.catch_warnings(
         action="ignore"
     ):  # of large means: the inputs are as they should be

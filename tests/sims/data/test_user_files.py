@@ -97,14 +97,14 @@ def broken(array, value):
         (
             X[:10],
             Y,
-            r"X and Y must have a row for each sample \(got 10 and 20 rows\); is one transposed\?",
+            r"X and Y must have a row for each sample \(got 10 and 20 rows\)$",
         ),
         (
             X.T,
             Y.T,
             (
-                r"X and Y must have a row for each sample \(got 3 and 2 rows\); both have 20"
-                r" columns: transpose them"
+                r"X and Y must have a row for each sample \(got 3 and 2 rows\); did you mean X.T"
+                r" and Y.T\?"
             ),
         ),
         (
@@ -144,7 +144,8 @@ def test_files_that_cannot_be_used(tmp_path):
         load(tmp_path / "both.npz", swap=True)
     (tmp_path / "table.txt").write_text("1,2")
     with pytest.raises(
-        DataError, match=r"y: .*table.txt is no .npz file with X and Y; if it holds X alone .*--y"
+        DataError,
+        match=r"y: .*table.txt is no .npz or .mat file with X and Y; if it holds X .*--y",
     ):
         load(tmp_path / "table.txt")
     with pytest.raises(

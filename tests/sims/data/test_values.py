@@ -11,6 +11,7 @@ from biorrr.sims.data import (
     Arrays,
     Data,
     DataError,
+    Matlab,
     Pair,
     Synthetic,
     load,
@@ -27,6 +28,7 @@ VALUES = (
     Arrays("digits"),
     Arrays("x.csv", "y.csv"),
     Arrays("both.npz"),
+    Matlab("session.mat", x="spikes"),
     Pair(
         "a:b,c.nwb",
         source="Primary visual area, layer 5",
@@ -107,7 +109,7 @@ def test_what_is_no_data(given, sentence):
 
 
 def test_every_kind_is_one_of_those_that_are_listed():
-    assert {*Data.kinds()} == {*CATALOGUE.values(), Arrays, Pair}
+    assert {*Data.kinds()} == {*CATALOGUE.values(), Arrays, Matlab, Pair}
     assert Digits().checksum() == load("digits").checksum
     assert str(Synthetic(m=4)) == "synthetic (m 4)"
     assert Arrays("x.npz").plain() == {"file": "x.npz"}

@@ -1,14 +1,13 @@
-"""Sentences of the paper about its races, judged from the curves."""
+"""Sentences of the paper about its races, judged from the courses of the learners."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from biorrr.sims.lab import Claim
-from biorrr.sims.lazy import np
-from biorrr.sims.races.curves import Curve, Curves
+from biorrr.sims.lazy import np, xr
 from biorrr.sims.races.heats import Heat
 from biorrr.sims.races.judgements import comparable, competitive, fewest, matching
 
@@ -18,19 +17,18 @@ OFFLINE_RRMSE = 'supplement E, "Numerical experiment details", RRMSE; Fig. 6'
 CCA = 'Sec. 7, "Numerical experiments", CCA; Fig. 3b'
 
 
-def check_claims(curves: Curves, heat: Heat, rows: int, **about: Any) -> Iterator[Claim]:
+def check_claims(courses: xr.Dataset, heat: Heat, rows: int, **about: Any) -> Iterator[Claim]:
     """Yield what the paper says of this race at every rank; ``about`` are further fields of the
     claims.
     """
     judge = {"rrmse": online_rrmse if heat.setting == "online" else offline_rrmse}.get(
         heat.objective, cca
     )
-    for k in dict.fromkeys(k for _, k in curves):
-        at = {learner: curve for (learner, rank), curve in curves.items() if rank == k}
-        yield from judge(at, heat, rows, k=k, s=heat.s, **about)
+    for k in courses["k"].values:
+        yield from judge(courses.sel(k=k), heat, rows, k=int(k), s=heat.s, **about)
 
 
-def online_rrmse(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -> Iterator[Claim]:
+def online_rrmse(at: xr.Dataset, heat: Heat, rows: int, **about: Any) -> Iterator[Claim]:
     """Judge the sentences about Fig. 3a."""
     yield headline(at, heat.bio, **about)
     about["place"] = ONLINE_RRMSE
@@ -44,7 +42,7 @@ def online_rrmse(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -
         yield matching(at, learner, "IQMD", "seconds", text=text, case=learner, **about)
 
 
-def offline_rrmse(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -> Iterator[Claim]:
+def offline_rrmse(at: xr.Dataset, heat: Heat, rows: int, **about: Any) -> Iterator[Claim]:
     """Judge the sentences about Fig. 6. Covariances, which both need, are left out of the times."""
     about["place"] = OFFLINE_RRMSE
     yield fewest(
@@ -61,7 +59,7 @@ def offline_rrmse(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) 
     yield fewest(at, heat.bio, ("ANN",), "seconds after preparation", text=text, **about)
 
 
-def cca(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -> Iterator[Claim]:
+def cca(at: xr.Dataset, heat: Heat, rows: int, **about: Any) -> Iterator[Claim]:
     """Judge the sentences about Fig. 3b along the paper's axis, iterations; passes through the data
     stand beside it.
     """
@@ -76,7 +74,7 @@ def cca(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -> Iterato
     yield replace(iterations, numbers={**iterations.numbers, beside: passes.value or 0.0})
     if heat.setting == "online":
         text = "our online algorithm (Bio-CCA - online) is fastest in terms of CPU runtime"
-        start = 1e3 * float(np.median([at[name].seconds[:, 0] for name in offline]))
+        start = 1e3 * float(np.median(at["seconds"].sel(learner=[*offline]).isel(snapshot=0)))
         why = (
             f"{rows:,} rows here, {PAPER_ROWS:,} in the paper: offline algorithms begin with"
             " covariances of all rows"
@@ -89,8 +87,12 @@ def cca(at: Mapping[str, Curve], heat: Heat, rows: int, **about: Any) -> Iterato
         )
 
 
-def headline(at: Mapping[str, Curve], bio: str, **about: Any) -> Claim:
+def headline(at: xr.Dataset, bio: str, **about: Any) -> Claim:
     """Judge the sentence of the abstract."""
-    rivals = [learner for learner in at if learner in ("IQMD", "ANN", "MSG-CCA", "CCALin", "SAA")]
+    rivals = [
+        learner
+        for learner in at["learner"].values
+        if learner in ("IQMD", "ANN", "MSG-CCA", "CCALin", "SAA")
+    ]
     text = "our algorithms perform competitively with existing implementations of RRMSE and CCA"
     return competitive(at, bio, rivals, text=text, place="Abstract", **about)

@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 from biorrr.errors import InputError
 from biorrr.sims.data import Data, Synthetic
 from biorrr.sims.data.published import MediaMill
-from biorrr.sims.experiments.compare.claims import check_claims
 from biorrr.sims.lab import (
     PERCENT,
     Claim,
@@ -39,9 +39,9 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, data_sets, models, xr
-from biorrr.sims.races.curves import Curves, as_dataset, join
 from biorrr.sims.races.heats import Heat, Track, tracks_of
 from biorrr.sims.races.laps import CIRCUIT, Lap, race
+from biorrr.sims.races.sentences import check_claims
 
 STEPS = {"online": 100_000, "offline": 20_000}  # as in the paper: five of its epochs, and one
 QUICK_STEPS = {"online": 10_000, "offline": 500}
@@ -161,17 +161,17 @@ def compare(lab: Lab, settings: CompareSettings) -> Findings:
     figures: list[Figure] = []
     claims: list[Claim] = []
     results = {}
-    for heat, curves in raced.items():
-        what = describe(tracks[heat], heat, settings)
-        results[str(heat)] = as_dataset(curves, settings.seed)
-        quantities += summary(curves, tracks[heat], heat, settings)
-        figures += draw(results[str(heat)], heat, what, plain(heat) if len(raced) > 1 else "")
-        claims += check_claims(curves, heat, len(data.X), run=what, data=data.name)
+    for heat, courses in raced.items():
+        what, which = describe(tracks[heat], heat, settings), plain(heat) if settings.all else ""
+        results[f"run-{which}" if which else "run"] = courses
+        quantities += summary(courses, tracks[heat], heat, settings)
+        figures += draw(courses, heat, what, which)
+        claims += check_claims(courses, heat, len(data.X), run=what, data=data.name)
     return Findings(
         title="; ".join(describe(tracks[heat], heat, settings) for heat in raced)
         + "; data are centred",
         quantities=quantities,
-        data={"run": join(results, "heat")},
+        data=results,
         figures=figures,
         claims=claims,
     )
@@ -225,8 +225,7 @@ def line_up(track: Track, heat: Heat, settings: CompareSettings) -> Iterator[Lap
                 if printed and settings.rates == "paper"
                 else None
             )
-            for seed in settings.every_seed:
-                yield Lap(heat, name, algorithm, k, seed, lap_steps, rates, tuple(options.items()))
+            yield Lap(heat, name, algorithm, k, lap_steps, rates, tuple(options.items()))
 
 
 def printed_rates(data: str, s: float, k: int, algorithm: str, setting: str) -> models.Rates | None:
@@ -270,7 +269,9 @@ def describe(track: Track, heat: Heat, settings: CompareSettings) -> str:
     )
 
 
-def summary(curves: Curves, track: Track, heat: Heat, settings: CompareSettings) -> list[Quantity]:
+def summary(
+    courses: xr.Dataset, track: Track, heat: Heat, settings: CompareSettings
+) -> list[Quantity]:
     """Return the final numbers of every learner at every rank, and the optimum."""
     known = {
         "s": heat.s,
@@ -279,24 +280,25 @@ def summary(curves: Curves, track: Track, heat: Heat, settings: CompareSettings)
     }
     known |= {f"optimum_k{k}": track.exact.optimum(k) for k in settings.k}
     found = [Quantity(name, value) for name, value in known.items()]
-    for (learner, k), curve in curves.items():
-        name = plain_name(learner, k)
+    ends = courses.isel(snapshot=-1)
+    for learner, k in product(courses["learner"].values, settings.k):
+        name, end = plain_name(learner, k), ends.sel(learner=learner, k=k)
         row = f"{heat}: {learner}, k = {k}" if len(settings.heats) > 1 else f"{learner}, k = {k}"
-        excess = curve.excess[:, -1]
+        excess, fraction = end["excess"].values, end["fraction"].item()
         found += [
             Quantity(
                 f"{name}_excess", excess.mean(), PERCENT, "excess", spread=excess.std(), row=row
             ),
             Quantity(f"{name}_excess_max", excess.max(), PERCENT),
-            Quantity(f"{name}_whitening_error", curve.whitening_error[:, -1].mean()),
-            Quantity(f"{name}_cpu_seconds", curve.seconds[:, -1].mean(), "s", "CPU time", row=row),
-            Quantity(f"{name}_passes", curve.passes[:, -1].mean()),
-            Quantity(f"{name}_steps", int(curve.t[-1])),
+            Quantity(f"{name}_whitening_error", end["whitening_error"].values.mean()),
+            Quantity(f"{name}_cpu_seconds", end["seconds"].values.mean(), "s", "CPU time", row=row),
+            Quantity(f"{name}_passes", end["passes"].values.mean()),
+            Quantity(f"{name}_steps", int(end["t"])),
             Quantity(
                 f"{name}_rates_fraction",
-                curve.fraction,
+                fraction,
                 "",
-                "rates x" if curve.fraction < 1 else "",
+                "rates x" if fraction < 1 else "",
                 row=row,
             ),
         ]

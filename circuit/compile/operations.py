@@ -1,0 +1,291 @@
+"""The operations of a circuit: what its parts do while a sample is presented, each by itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from biorrr.errors import InputError
+from biorrr.models import PHASES, Parts, Pathway
+from biorrr.models.expressions import names_in
+from biorrr.models.meanings import Meanings
+from biorrr.models.rules import silencers
+
+ORDER = {phase: place for place, phase in enumerate(PHASES)}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that cells or synapses do.
+
+    Parameters
+    ----------
+    name
+        Its name, unique in the circuit.
+    part, phase
+        The part whose cells or synapses do it, and when within its block.
+    code
+        Statements. Where it ``fills`` a variable, the expression that each synapse adds to it.
+    fills
+        Variable of the target cells that a sum over synapses fills; empty for a step.
+    silencers
+        Names of variables of the part, of its two cells or of what is broadcast. Where one of them
+        is 0, a sum is 0, and a change of weights leaves them as they are.
+    reads, writes
+        Variables as "part.variable".
+    """
+
+    name: str
+    part: str
+    phase: str
+    code: str
+    fills: str = ""
+    silencers: frozenset[str] = frozenset()
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+
+    def depends_on(self, other: Operation) -> bool:
+        """Return True if it matters which of the two comes first."""
+        return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An operation with the place that its part gives it.
+
+    Parameters
+    ----------
+    operation
+        The operation.
+    block
+        "onset", "tick" or "end".
+    sample, replay
+        True where it happens while a sample is presented, and in spontaneous replay.
+    """
+
+    operation: Operation
+    block: str = "tick"
+    sample: bool = True
+    replay: bool = True
+
+
+def check_parts(meanings: Meanings) -> None:
+    """Check that what parts broadcast, connect and call their weights is unique and there."""
+    parts = meanings.parts
+    _check_broadcasts(parts)
+    populations = [population.name for population in parts.populations]
+    weights = [pathway.weight for pathway in parts.weighted]
+    for pathway in parts.pathways:
+        for end, name in (("source", pathway.source), ("target", pathway.target)):
+            if name not in populations:
+                have = ", ".join(populations)
+                raise InputError(
+                    f"{pathway.name}.{end}: there is no population called {name!r}; there are"
+                    f" {have}"
+                )
+        if weights.count(pathway.weight) > 1:
+            raise InputError(
+                f"{pathway.weight}: names the weights of two pathways; give one of them another"
+                " name"
+            )
+    for part in parts.everything:
+        meanings.check_values(part)
+
+
+def _check_broadcasts(parts: Parts) -> None:
+    broadcast: dict[str, str] = {}
+    declared = [(part, variable) for part in parts.everything for variable in part.variables]
+    for part, variable in declared:
+        if variable.per == "circuit":
+            first = broadcast.setdefault(variable.name, part.name)
+            if first != part.name:
+                raise InputError(
+                    f"{variable.name}: is broadcast by both {first} and {part.name}; rename one of"
+                    " them"
+                )
+    for part, variable in declared:
+        if broadcast.get(variable.name) == "clock" != part.name:
+            raise InputError(
+                f"{part.name}.{variable.name}: has the name of a variable that the clock"
+                " broadcasts; give yours another name"
+            )
+
+
+def operations(meanings: Meanings) -> list[Declared]:
+    """Return all operations of a circuit in the order of their phases; in a phase, currents come
+    first, then what cells do, then what synapses do.
+    """
+    found = [*_currents(meanings), *_steps(meanings), *_changes(meanings)]
+    return sorted(found, key=lambda one: ORDER[one.operation.phase])
+
+
+def _currents(meanings: Meanings) -> Iterator[Declared]:
+    """Yield the sums over synapses, and the totals of those that several pathways fill."""
+    pathways = meanings.parts.pathways
+    drivers: dict[tuple[str, str], list[Pathway]] = {}
+    for pathway in pathways:
+        for drives, _ in pathway.currents:
+            _check_driven(meanings, pathway, drives)
+            drivers.setdefault((pathway.target, drives), []).append(pathway)
+    for pathway in pathways:
+        for drives, expression in pathway.currents:
+            read = meanings.names(pathway, "current", expression).read
+            alone = len(drivers[pathway.target, drives]) == 1
+            fills = drives if alone else f"{drives}_by_{pathway.name}"
+            yield Declared(
+                Operation(
+                    f"{pathway.name}_{drives}",
+                    pathway.name,
+                    pathway.phase,
+                    expression,
+                    fills,
+                    silencers(expression),
+                    meanings.keys(pathway, read),
+                    frozenset({f"{pathway.target}.{fills}"}),
+                )
+            )
+    for (target, drives), several in drivers.items():
+        if len(several) > 1:
+            shares = [f"{drives}_by_{pathway.name}" for pathway in several]
+            yield Declared(
+                Operation(
+                    f"{target}_{drives}_total",
+                    target,
+                    max((pathway.phase for pathway in several), key=ORDER.__getitem__),
+                    f"{drives} = {' + '.join(shares)}",
+                    reads=frozenset(f"{target}.{share}" for share in shares),
+                    writes=frozenset({f"{target}.{drives}"}),
+                )
+            )
+
+
+def _check_driven(meanings: Meanings, pathway: Pathway, drives: str) -> None:
+    """Check that synapses can add up in the variable ``drives`` of the target cells."""
+    declared = meanings.declared[pathway.target]
+    if drives not in declared:
+        raise InputError(
+            f"{pathway.name}.drives: {pathway.target} have no variable called {drives!r}; they have"
+            f" {', '.join(declared)}"
+        )
+    if declared[drives].per == "population" or declared[drives].role in ("parameter", "input"):
+        raise InputError(
+            f"{pathway.name}.drives: must be an activity of each cell (got {drives}, declared as "
+            f"{declared[drives].role} per {declared[drives].per})"
+        )
+
+
+def _steps(meanings: Meanings) -> Iterator[Declared]:
+    for part in meanings.parts.everything:
+        for place, step in enumerate(part.steps):
+            given = ("i", "j") if isinstance(part, Pathway) else ("i",)
+            names = meanings.names(part, f"steps[{place}]", step.code, given)
+            meanings.check_writes(part, names)
+            operation = Operation(
+                f"{part.name}_{step.phase.replace(' ', '_')}_{place}",
+                part.name,
+                step.phase,
+                step.code,
+                reads=meanings.keys(part, names.read),
+                writes=meanings.keys(part, names.written),
+            )
+            yield Declared(operation, step.block, replay=step.replays)
+
+
+def _changes(meanings: Meanings) -> Iterator[Declared]:
+    """Yield the changes of weights when a sample ends."""
+    for pathway in meanings.parts.pathways:
+        if pathway.bound:
+            meanings.names(pathway, "bound", pathway.bound)
+        for field in ("change", "replay"):
+            if addend := str(getattr(pathway, field)):
+                meanings.names(pathway, field, addend)
+                change = weight_change(meanings, pathway, field, addend)
+                yield Declared(change, "end", field == "change", field == "replay")
+
+
+def weight_change(meanings: Meanings, pathway: Pathway, field: str, addend: str) -> Operation:
+    """Return the operation that adds ``addend`` to the weights and keeps them to their bound; the
+    ``field`` of the pathway, "change" or "replay", names it.
+    """
+    code = f"w += {addend}" + (f"\nw = {pathway.bound}" if pathway.bound else "")
+    return Operation(
+        f"{pathway.name}_{field}",
+        pathway.name,
+        "plasticity",
+        code,
+        silencers=silencers(addend) - {"w"} | {"plastic"},
+        reads=meanings.keys(pathway, (*names_in(code).read, "plastic")),
+        writes=frozenset({f"{pathway.name}.w"}),
+    )
+
+
+def check_order(meanings: Meanings, blocks: Iterable[tuple[str, Iterable[Operation]]]) -> None:
+    """Check that every activity is computed, and before it is read."""
+    listed = [(block, operation) for block, several in blocks for operation in several]
+    computed = {name: (block, one.phase) for block, one in reversed(listed) for name in one.writes}
+    known: set[str] = set()
+    for block, operation in listed:
+        for name in sorted(operation.reads - known):
+            part, _, variable = name.partition(".")
+            if meanings.role(name) == "activity":
+                reader = f"{operation.part}: reads {variable} of {part}"
+                if name not in computed:
+                    raise InputError(
+                        f"{reader}, which nothing computes; add a step, or a pathway that drives it"
+                    )
+                there, phase = computed[name]
+                if there != block:
+                    raise InputError(
+                        f"{reader} in block {block!r}, but it is computed only in block"
+                        f" {there!r}; move one of them, or declare {variable} as memory to read"
+                        " that of before"
+                    )
+                raise InputError(
+                    f"{reader} in phase {operation.phase!r}, but it"
+                    f" is computed only in phase {phase!r} of the same tick; move one of"
+                    f" them, or declare {variable} as memory to read that of the tick before"
+                )
+        known |= operation.writes
+    for part, variables in meanings.declared.items():
+        for name, variable in variables.items():
+            if variable.role == "activity" and f"{part}.{name}" not in computed:
+                raise InputError(
+                    f"{part}.{name}: is an activity that nothing computes; add a step or a pathway"
+                    " that drives it, or declare it as a parameter"
+                )
+
+
+def merge(listed: Iterable[Operation], parts: Parts) -> tuple[Operation, ...]:
+    """Return the operations of a block with steps of one population merged where no operation in
+    between depends on the order.
+    """
+    populations = {population.name for population in parts.populations}
+    out: list[Operation] = []
+    for operation in listed:
+        is_step = operation.part in populations and not operation.fills
+        place = _place_to_join(operation, out) if is_step else None
+        if place is None:
+            out.append(operation)
+        else:
+            out[place] = _join(out[place], operation)
+    return tuple(out)
+
+
+def _place_to_join(operation: Operation, earlier: list[Operation]) -> int | None:
+    """Return the place of the last step of its part that ``operation`` can join; None if there is
+    none.
+    """
+    for place in reversed(range(len(earlier))):
+        other = earlier[place]
+        if not other.fills and other.part == operation.part:
+            return place
+        if other.depends_on(operation):
+            return None
+    return None
+
+
+def _join(one: Operation, other: Operation) -> Operation:
+    """Return two steps of one part as one, the second after the first."""
+    code = "\n".join(inspect.cleandoc(step.code) for step in (one, other))
+    return replace(one, code=code, reads=one.reads | other.reads, writes=one.writes | other.writes)

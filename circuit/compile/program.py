@@ -1,0 +1,324 @@
+"""The program of a circuit, from which engines and exports are written.
+
+It is the loop::
+
+    for sample:  show(x, y); run(onset)     # currents of held inputs, rates
+        for tick in held: run(tick)         # membranes, recurrent currents, sums over the sample
+        run(end)                            # weights change
+        for i in replay: show(e_i, 0); the same three blocks of its own
+
+Parts say to which block their steps and rules belong. Where a sample is held for many ticks, two
+things are added. What reads only what stands still meanwhile is done once, at the onset. And a rule
+that is averaged over the ticks is summed up term by term, by the cells that know what moves, so
+that synapses change once, when the sample ends.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from biorrr.circuit.compile.operations import (
+    ORDER,
+    Declared,
+    Operation,
+    check_order,
+    check_parts,
+    merge,
+    operations,
+    weight_change,
+)
+from biorrr.errors import InputError
+from biorrr.models import BLOCKS, Parts, Pathway
+from biorrr.models.expressions import names_in, renamed
+from biorrr.models.meanings import Meanings
+from biorrr.models.rules import add, product
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """What happens while a sample, or an input in replay, is presented, each block in order.
+
+    Parameters
+    ----------
+    onset, tick, end
+        When it comes on, in every tick for which it is held, and when it ends.
+    """
+
+    onset: tuple[Operation, ...] = ()
+    tick: tuple[Operation, ...] = ()
+    end: tuple[Operation, ...] = ()
+
+    def __iter__(self) -> Iterator[tuple[str, tuple[Operation, ...]]]:
+        return ((name, getattr(self, name)) for name in BLOCKS)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a circuit does with each sample, and with each input in replay.
+
+    Parameters
+    ----------
+    sample, replay
+        The blocks of both.
+    """
+
+    sample: Blocks
+    replay: Blocks
+
+    @functools.cached_property
+    def operations(self) -> tuple[Operation, ...]:
+        """All operations, each once, in the order in which they first happen."""
+        blocks = [block for presented in (self.sample, self.replay) for _, block in presented]
+        return tuple(dict.fromkeys(operation for block in blocks for operation in block))
+
+
+def compile_program(meanings: Meanings, moving: frozenset[str] = frozenset()) -> Program:
+    """Return the program of a circuit.
+
+    Parameters
+    ----------
+    meanings
+        Meanings of names in the circuit.
+    moving
+        Inputs that change in every tick, as "population.variable".
+
+    Raises
+    ------
+    InputError
+        If a name is not known, a rule is not local or an order cannot be satisfied; it says which
+        and why.
+    """
+    check_parts(meanings)
+    clock, declared = meanings.parts["clock"], operations(meanings)
+    moving |= {"clock.elapsed", "clock.moment"}
+    if clock.has("elapsed"):  # a sample is held for many ticks
+        declared, sample, still = _promote(meanings, declared, "sample", moving)
+        sample = _sum_rules(meanings, sample, still)
+    else:
+        sample = _in_blocks(declared, "sample")
+    _check_onset(sample, moving)
+    check_order(meanings, sample)
+    if clock.has("replay_duration"):  # a replay is held for many ticks
+        replay = _promote(meanings, declared, "replay", moving)[1]
+    else:
+        replay = _in_blocks(declared, "replay")
+    return _merge_blocks(meanings.parts, sample, replay)
+
+
+def _in_blocks(declared: Iterable[Declared], presented: str) -> Blocks:
+    """Return the operations that happen while a "sample", or a "replay", is presented."""
+    chosen = [one for one in declared if getattr(one, presented)]
+    return Blocks(*(tuple(one.operation for one in chosen if one.block == name) for name in BLOCKS))
+
+
+def _check_onset(sample: Blocks, moving: frozenset[str]) -> None:
+    """Check that what is done at the onset does not read what changes in every tick."""
+    for operation in sample.onset:
+        if wrong := sorted(operation.reads & moving):
+            raise InputError(
+                f"{operation.part}: reads {wrong[0].partition('.')[2]} in block 'onset', but it"
+                " changes in every tick; move the step to block 'tick'"
+            )
+
+
+# -- what is done once -----------------------------------------------------------------------------
+
+
+def _promote(
+    meanings: Meanings, declared: list[Declared], presented: str, moving: frozenset[str]
+) -> tuple[list[Declared], Blocks, frozenset[str]]:
+    """Move to the onset what has the same result in every tick of what is ``presented``.
+
+    A current that stands still in a variable that moves, such as that of a membrane, is kept in a
+    variable beside it. Returns the operations with these, their blocks, and the variables that are
+    the same from the first tick to the last.
+    """
+    while True:
+        once, still = _done_once(meanings, declared, presented, moving)
+        rewritten = {
+            key
+            for place, one in enumerate(declared)
+            if one.block == "tick" and place not in once and getattr(one, presented)
+            for key in one.operation.writes
+        }
+        beside = {place for place in once if declared[place].operation.writes & rewritten}
+        if not beside:
+            break
+        declared = [
+            each
+            for place, one in enumerate(declared)
+            for each in (_keep_beside(meanings.parts, one) if place in beside else [one])
+        ]
+    early = [
+        replace(one, block="onset") if place in once else one for place, one in enumerate(declared)
+    ]
+    return declared, _in_blocks(early, presented), still
+
+
+def _keep_beside(parts: Parts, current: Declared) -> list[Declared]:
+    """Return a ``current`` that fills a variable of its own, and the step that takes it over."""
+    one = current.operation
+    target, beside = parts[one.part].target, f"{one.fills}_by_{one.part}"
+    there = frozenset({f"{target}.{beside}"})
+    code = f"{one.fills} = {beside}"
+    step = Operation(f"{one.name}_kept", target, one.phase, code, reads=there, writes=one.writes)
+    return [
+        replace(current, operation=replace(one, fills=beside, writes=there)),
+        replace(current, operation=step),
+    ]
+
+
+def _done_once(
+    meanings: Meanings, declared: Sequence[Declared], presented: str, moving: frozenset[str]
+) -> tuple[frozenset[int], frozenset[str]]:
+    """Return the places of those operations of every tick that need be done but once, and the
+    variables that stand still.
+
+    Such an operation reads only what stands still. What it writes is not read before it in the
+    tick, and, unless it is a current, written by nothing that is done in every tick.
+    """
+    chosen = [(place, one) for place, one in enumerate(declared) if getattr(one, presented)]
+    ticks = [(place, one.operation) for place, one in chosen if one.block == "tick"]
+    onset = [(place, one.operation) for place, one in chosen if one.block == "onset"]
+    written = {key for _, operation in ticks for key in operation.writes}
+    before = (
+        frozenset(key for key in meanings.keys_of("memory") if key not in written)
+        | meanings.keys_of("parameter")
+        | meanings.keys_of("input") - moving
+    )
+    once = frozenset(place for place, _ in ticks)
+    while True:
+        often = [(place, operation) for place, operation in ticks if place not in once]
+        still = set(before.difference(*(operation.writes for _, operation in often)))
+        found = set()
+        for place, operation in ticks:
+            touched = operation.reads | operation.writes
+            early = all(there < place or not other.writes & touched for there, other in onset)
+            if place in once and early and operation.reads <= still:
+                found.add(place)
+                still |= operation.writes
+            else:
+                still -= operation.writes
+        for place, operation in ticks:
+            others = [(there, other) for there, other in ticks if there not in found]
+            if any(
+                (not operation.fills and operation.writes & other.writes)
+                or (there < place and operation.writes & other.reads)
+                for there, other in others
+            ):
+                found.discard(place)
+        if found == once:
+            return once, frozenset(still)
+        once = frozenset(found)
+
+
+# -- rules that are averaged -----------------------------------------------------------------------
+
+
+def _sum_rules(meanings: Meanings, sample: Blocks, still: frozenset[str]) -> Blocks:
+    """Let rules that are averaged over the ticks be summed up while a sample is held."""
+    onset, tick, end = list(sample.onset), list(sample.tick), list(sample.end)
+    for pathway in meanings.parts.pathways:
+        if pathway.change and pathway.block == "tick":
+            (place,) = (p for p, one in enumerate(end) if one.name == f"{pathway.name}_change")
+            changed = frozenset(key for one in end[:place] for key in one.writes)
+            held = _HeldRule(meanings, pathway, still - changed)
+            onset += held.resets
+            tick += held.sums
+            end[place] = held.change
+    return Blocks(*(tuple(sorted(b, key=lambda one: ORDER[one.phase])) for b in (onset, tick, end)))
+
+
+class _HeldRule:
+    """A rule that is averaged over the ticks for which a sample is held.
+
+    Each term is cut into the factors that stand still and those that move. The latter are summed
+    up by the cells that know them, or else by the synapse.
+
+    Attributes
+    ----------
+    resets, sums
+        Operations that begin the sums at the onset, and add to them in every tick.
+    change
+        Operation that changes the weights when the sample ends.
+    """
+
+    def __init__(self, meanings: Meanings, pathway: Pathway, still: frozenset[str]) -> None:
+        self.meanings, self.pathway, self.still = meanings, pathway, still
+        self.resets: list[Operation] = []
+        self.sums: list[Operation] = []
+        asked: list[str] = []
+        gathered: dict[tuple[str, str], list[str]] = {}
+        for term in pathway.change.terms:
+            held = [f for f in term.factors if self._stands_still(f)]
+            moving = [f for f in term.factors if f not in held]
+            if moving:
+                key = self._side(product(moving)), product(held)
+                gathered.setdefault(key, []).append(product(moving))
+            else:
+                asked.append(str(term))
+        if sum(not side for side, _ in gathered) > 1:  # one sum of the synapse is enough
+            own = [(held, gathered.pop(("", held))) for side, held in [*gathered] if not side]
+            gathered["", "1"] = [product((held, m)) for held, several in own for m in several]
+        for number, ((side, held), several) in enumerate(gathered.items()):
+            name = f"{pathway.name}_sum_{number}"
+            self._gather(name, side, add(several))
+            asked.append(f"{product((held, f'{name}_{side}' if side else name))} / duration")
+        change = weight_change(meanings, pathway, "change", add(asked))
+        summed = frozenset(key for one in self.sums for key in one.writes)
+        self.change = replace(change, reads=change.reads | summed)
+
+    def _stands_still(self, factor: str) -> bool:
+        return self.meanings.keys(self.pathway, names_in(factor).read) <= self.still
+
+    def _side(self, expression: str) -> str:
+        """Return the side of the synapse whose cell knows all that ``expression`` reads; empty
+        where neither does.
+        """
+        find, read = self.meanings.find, names_in(expression).read
+        here = {name: find(self.pathway, name) for name in read}
+        for side, end in (("post", self.pathway.target), ("pre", self.pathway.source)):
+            cells = self.meanings.parts[end]
+            if all(
+                found and (found.place == side or found == find(cells, name))
+                for name, found in here.items()
+            ):
+                return side
+        return ""
+
+    def _gather(self, variable: str, side: str, moving: str) -> None:
+        """Let the cells on one ``side``, or the synapses, sum up what is ``moving``."""
+        pathway = self.pathway
+        part = {"pre": pathway.source, "post": pathway.target, "": pathway.name}[side]
+        filled, read = frozenset({f"{part}.{variable}"}), names_in(moving).read
+        # A cell calls its variables by their own names.
+        meant = {name: self.meanings.find(pathway, name) for name in read}
+        own = {n: found.variable for n, found in meant.items() if found and found.place == side}
+        reset = Operation(f"{variable}_reset", part, "integration", f"{variable} = 0")
+        self.resets.append(replace(reset, writes=filled))
+        self.sums.append(
+            Operation(
+                f"{variable}_gathered",
+                part,
+                "integration",
+                f"{variable} += {renamed(moving, own)}",
+                reads=self.meanings.keys(pathway, read) | filled,
+                writes=filled,
+            )
+        )
+
+
+def _merge_blocks(parts: Parts, sample: Blocks, replay: Blocks) -> Program:
+    """Return the program in which steps of one part are merged, each with a name of its own."""
+    merged = Blocks(*(merge(block, parts) for _, block in sample))
+    known = {operation.name: operation for _, block in merged for operation in block}
+    back = []
+    for _, block in replay:
+        names = [
+            one if known.get(one.name, one) == one else replace(one, name=f"{one.name}_in_replay")
+            for one in merge(block, parts)
+        ]
+        back.append(tuple(names))
+    return Program(merged, Blocks(*back))

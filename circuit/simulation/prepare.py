@@ -1,0 +1,110 @@
+"""From a circuit and its data to a job: everything that a simulation starts from, checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from biorrr.circuit.simulation.events import as_events, check_events
+from biorrr.circuit.simulation.initial_state import initial_state
+from biorrr.circuit.simulation.job import Job
+from biorrr.circuit.simulation.recorded_traces import recording_of
+from biorrr.circuit.simulation.saving import Saving, snapshot_samples
+from biorrr.circuit.stimulus.data_checks import check_order, mapping, warn, warn_of_shuffling
+from biorrr.circuit.stimulus.feeds import read_feeds
+from biorrr.circuit.stimulus.presentation import Presentation, as_seed
+from biorrr.errors import InputError, InputTypeError
+from biorrr.models import Event, Silence
+from biorrr.models.validation import LARGEST_WHOLE, truth, whole_number
+
+if TYPE_CHECKING:
+    from biorrr.circuit.base import CircuitBase
+    from biorrr.circuit.results.run import Run
+
+
+def prepare(
+    circuit: CircuitBase,
+    X,
+    Y=None,
+    *,
+    epochs: int = 1,
+    order=None,
+    saving: Saving = Saving(),  # noqa: B008  # a frozen value
+    plastic: bool = True,
+    start: Run | None = None,
+    centre: bool = False,
+    events: Sequence[Event] = (),
+    final: bool = True,
+    seed=None,
+    weights: Mapping[str, object] | None = None,
+) -> Job:
+    """Check data and arguments, as :meth:`biorrr.circuit.Microcircuit.run` takes them; return what
+    is to be simulated.
+    """
+    for switch, value in {"plastic": plastic, "centre": centre, "final": final}.items():
+        truth(switch, value)
+    epochs = whole_number("epochs", epochs, minimum=1)
+    seed = circuit.seed if seed is None else as_seed("seed", seed)
+    feeds = read_feeds(circuit.parts, circuit.ports, X, Y, centre, circuit.timing)
+    n_samples = feeds[circuit.ports[0].name].samples
+    order = check_order(order, n_samples, any(feed.in_time for feed in feeds.values()))
+    warn_of_shuffling(order, circuit.all_departures, circuit.timing)
+    first, last = stretch_of(epochs, n_samples if isinstance(order, str) else len(order), start)
+    moving = frozenset(name for name, feed in feeds.items() if feed.ticks != feed.held)
+    sizes = {name: feed.values.shape[1] for name, feed in feeds.items()}
+    events = as_events(events)
+    silent = (event.population for event in events if isinstance(event, Silence))
+    blueprint = circuit.sized(sizes, moving, tuple(dict.fromkeys(silent)))
+    begin = circuit.begin(blueprint, feeds, seed, last if final and plastic else math.inf)
+    given = {**circuit.initial, **mapping("weights", weights)}
+    state = initial_state(blueprint, begin, seed, given, start)
+    if plastic and start is not None and start.cooled:
+        warn(
+            "start: that run was final, and its rates have fallen to zero; they begin anew here."
+            " Give final=False to a run that is to be continued"
+        )
+    switches = [q.key for q in blueprint.state if q.name in ("plastic", "learning")]
+    state |= {key: np.array([float(plastic)]) for key in switches}
+    state["clock.sample"] = np.array([first - 1.0])
+    record = circuit.traced if saving.record is None else saving.record
+    return Job(
+        blueprint,
+        Presentation(n_samples, sizes[circuit.ports[0].name], order, begin.replay, seed),
+        feeds,
+        first,
+        last,
+        state,
+        recording_of(record, saving.every, blueprint, first, last),
+        snapshot_samples(saving.snapshots, first, last),
+        circuit,
+        check_events(events, first, last, blueprint, order),
+        plastic,
+    )
+
+
+def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:
+    """Return the first sample of a run and the one after its last, counted from the first that the
+    circuit saw.
+
+    Parameters
+    ----------
+    epochs, epoch
+        Passes over the data, and samples in each.
+    start
+        The run that is continued.
+    """
+    if start is not None and not hasattr(start, "inner_state"):
+        raise InputTypeError(
+            f"start: must be a Run (got {start!r}); Run.load reads one from a file"
+        )
+    first = 0 if start is None else start.samples
+    last = first + epochs * epoch
+    if last > LARGEST_WHOLE:
+        raise InputError(
+            f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in"
+            " all)"
+        )
+    return first, last
