@@ -13,8 +13,8 @@ and left = 1 - t/T the share of the run that is still to come::
 G is max(1, tail/5), where the tail is <|x|^4>/<|x|^2>^2, one sample in a hundred left aside, over
 its value for Gaussian data, 1 + 2/D. S is 1 - s + s b, with b a power of y in one direction,
 between that of a typical channel and that along the strongest direction. A ridge counts as input:
-|x|^2 stands for |x|^2 + m ridge, and likewise for y. Where the end T is not announced, left is
-1 / (1 + t/N) instead. The reasons:
+|x|^2 stands for |x|^2 + m ridge, and b and |y|^2 for b + ridge and |y|^2 + ridge. Where the end T is
+not announced, left is 1 / (1 + t/N) instead. The reasons:
 
 - Proximal learning is a least-mean-squares rule with gain QR, stable while eta_x |x|^2 trace(QR) <
   2. The weaker a direction, the smaller its share of the trace, and the longer it takes. Its noise
@@ -123,16 +123,16 @@ def plan(k: int, s: float, drive: Drive, last: float = math.inf) -> dict[str, fl
     directions = 1 + k * drive.dimension_x / SPREAD
     interneuron, distal = ((1 - s) * rrmse + s * cca for rrmse, cca in (INTERNEURON, DISTAL))
     base_q = hurry * interneuron / (math.sqrt(k) * directions)
-    bound = 1 - s + s * drive.typical_y
+    metric_y = drive.metric(drive.typical_y, s)
     each, together = SINGLE_X
     return {
         "base_x": PROXIMAL / (rare * drive.power_x),
-        "base_y": distal * base_q / (k * bound),
+        "base_y": distal * base_q / (k * metric_y),
         "base_q": base_q / rare,
         "single_x": min(each * k, together),
         "single_q": SINGLE * rare,
         "least_power": min(hurry * LEAST, 1.0),
-        "least_gain": LEAST_GAIN * drive.typical_y / bound,
+        "least_gain": LEAST_GAIN * drive.typical_y / metric_y,
         "last": last,
         "fall": OPEN_ENDED if math.isinf(last) else math.inf,
     }
@@ -140,7 +140,7 @@ def plan(k: int, s: float, drive: Drive, last: float = math.inf) -> dict[str, fl
 
 @dataclass(frozen=True)
 class Drive:
-    """Statistics of the data that the policy reads before a run, with the ridge included.
+    """Statistics of the data that the policy reads before a run, with the ridge on x included.
 
     Parameters
     ----------
@@ -155,6 +155,8 @@ class Drive:
     tail_x
         Mean of |x|^4 over the squared mean of |x|^2 without outliers, relative to that of Gaussian
         data with as many directions; at least 1.
+    ridge_y
+        What the ridge adds to each eigenvalue of Cyy. It counts at s > 0 alone.
     """
 
     power_x: float
@@ -162,6 +164,7 @@ class Drive:
     dimension_x: float
     strongest_y: float
     tail_x: float = 1.0
+    ridge_y: float = 0.0
 
     @property
     def typical_y(self) -> float:
@@ -194,22 +197,27 @@ class Drive:
         dimension = (power + m * ridge_x) ** 2 / (squares + 2 * ridge_x * power + m * ridge_x**2)
         return cls(
             power_x=power + m * ridge_x,
-            channel_y=power_y / n + ridge_y,
+            channel_y=power_y / n,
             dimension_x=dimension,
-            strongest_y=_strongest(Y, means[1]) + ridge_y,
+            strongest_y=_strongest(Y, means[1]),
             tail_x=max(_tail(X, means[0], m * ridge_x) / (1 + 2 / dimension), 1.0),
+            ridge_y=ridge_y,
         )
+
+    def metric(self, power: float, s: float) -> float:
+        """Return the eigenvalue of Sigma_s^-1 along a direction in which y has this ``power``."""
+        return 1 - s + s * (power + self.ridge_y)
 
     def start(self, s: float) -> tuple[float, float, float]:
         """Return the size of Vx, Vy and Q at first: standard deviations of Vx and Vy, and the
         diagonal of Q.
 
-        M's eigenvalues, those of QQ' at the optimum, are at most strongest_y / (1 - s + s
-        strongest_y).
+        M's eigenvalues are those of QQ' at the optimum, and at most what y has along its strongest
+        direction.
         """
-        bound = self.strongest_y / (1 - s + s * self.strongest_y)
+        bound = self.strongest_y / self.metric(self.strongest_y, s)
         x, y, q = START
-        y *= math.sqrt(bound / (1 - s + s * self.channel_y))
+        y *= math.sqrt(bound / self.metric(self.channel_y, s))
         return x / math.sqrt(self.power_x), y, q * math.sqrt(bound)
 
 

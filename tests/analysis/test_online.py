@@ -29,7 +29,7 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
     """
     (m, k), (presented_x, presented_y), (X, Y) = Vx.shape, (X, Y), known or (X, Y)
     Cxx, Cyy = X.T @ X / len(X), Y.T @ Y / len(Y)
-    Cxx_ridged, strongest = Cxx + ridge_x * np.eye(m), np.linalg.eigvalsh(Cyy)[-1] + ridge_y
+    Cxx_ridged, strongest = Cxx + ridge_x * np.eye(m), np.linalg.eigvalsh(Cyy)[-1]
     # trace(Cxx^2) from pairs of different samples
     squares = (np.sum((X @ X.T) ** 2) - np.sum(np.sum(X**2, axis=1) ** 2)) / (len(X) * (len(X) - 1))
     D = np.clip(np.trace(Cxx) ** 2 / squares, 1, m)
@@ -47,7 +47,7 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
             power += (z @ z / k - power) / 400
             wanted = left * np.clip(power, min(0.13 * hurry, 1), 1)
             wanted *= hurry * (0.0035 + 0.0045 * s) / np.sqrt(k) / (1 + k * D / 300)
-            b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.4 * strongest**0.6
+            b = (np.trace(Cyy) / len(Cyy)) ** 0.4 * strongest**0.6 + ridge_y
             eta_x = min(
                 left**1.5 * 1.4 / np.trace(Cxx_ridged), left**0.5 * min(1.2, 0.4 * k) / x2
             ) / np.trace(Q @ Q.T)

@@ -22,7 +22,7 @@ def test_what_the_policy_knows_of_the_data():
     ridged = Drive.of(X, Y, (2.0, 1.0))
     assert ridged.power_x == pytest.approx(13 + 12, rel=0.05)
     assert ridged.dimension_x == pytest.approx(25**2 / (11**2 + 4 * 3**2 + 2**2), rel=0.1)
-    assert ridged.strongest_y == pytest.approx(5, rel=0.1)
+    assert (ridged.strongest_y, ridged.ridge_y) == (drive.strongest_y, 1.0)
     # White data have as many directions as inputs, though there are far fewer samples than that.
     assert Drive.of(rng.standard_normal((60, 300)), Y[:60], (0, 0)).dimension_x == pytest.approx(
         300, rel=0.15
@@ -70,3 +70,13 @@ def test_rates_have_the_units_of_the_data(s, last):
         assert other[name] == pytest.approx(value * factors.get(name, 1.0), rel=1e-9), name
     sizes = np.array([1 / c, size_y, size_q])
     np.testing.assert_allclose(after.start(s), sizes * before.start(s), rtol=1e-9)
+
+
+def test_a_ridge_on_y_counts_at_s_above_0_alone():
+    """One ridge for both, of the size of x: beside it y may be small."""
+    rng = np.random.default_rng(0)
+    X, Y = 1e3 * rng.standard_normal((500, 6)), rng.standard_normal((500, 4))
+    plain, ridged = (Drive.of(X, Y, (1e5, ridge_y)) for ridge_y in (0.0, 1e5))
+    assert plain.start(0.0) == ridged.start(0.0)
+    assert plan(2, 0.0, plain) == plan(2, 0.0, ridged)
+    assert ridged.start(1.0)[2] < 0.01 * plain.start(1.0)[2]  # the eigenvalues of M are as small
