@@ -19,7 +19,7 @@ from biorrr.circuit.results.results import results
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.results.text_table import Tabled
 from biorrr.circuit.simulation.checkpoint import Checkpoint
-from biorrr.circuit.simulation.events import silenceable
+from biorrr.circuit.simulation.events import let_fall_silent
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
 from biorrr.circuit.simulation.prepare import prepare
 from biorrr.circuit.simulation.saving import Saving
@@ -174,7 +174,7 @@ class CircuitBase(Tabled):
         key = tuple(sizes[port.name] for port in self.ports), moving, silent
         if key not in self._blueprints:
             self.check_sizes(sizes)
-            parts = silenceable(self.parts, silent)
+            parts = let_fall_silent(self.parts, silent)
             for port in self.ports:
                 population, size = parts[port.population], sizes[port.name]
                 if population.size not in (None, size):
@@ -366,7 +366,7 @@ class CircuitBase(Tabled):
 
     # -- views -------------------------------------------------------------------------------------
 
-    def _shown(self, sizes: tuple[int, ...], run: Run | None) -> Blueprint:
+    def _blueprint_of(self, sizes: tuple[int, ...], run: Run | None) -> Blueprint:
         """Return the blueprint of ``run``, or that of the circuit with ``sizes``."""
         return self.blueprint(*sizes) if run is None else instance_of("run", run, Run).blueprint
 
@@ -376,7 +376,7 @@ class CircuitBase(Tabled):
         """
         from biorrr.circuit.results.graph import wiring
 
-        return wiring(self._shown(sizes, run))
+        return wiring(self._blueprint_of(sizes, run))
 
     def describe(self, *sizes: int, run: Run | None = None) -> str:
         """Return the model in readable text, made from the objects that are simulated.
@@ -395,13 +395,13 @@ class CircuitBase(Tabled):
             for port in self.ports
             if not sizes and run is None and self.parts[port.population].size is None
         }
-        return describe(self._shown(sizes, run), unknown)
+        return describe(self._blueprint_of(sizes, run), unknown)
 
     def locality(self, run: Run | None = None) -> list:
         """Return which variables each plasticity rule reads, one :class:`Locality` per pathway."""
         from biorrr.circuit.results.locality import locality
 
-        parts = self._shown((), run).parts
+        parts = self._blueprint_of((), run).parts
         return [locality(parts, pathway) for pathway in parts.weighted]
 
     def table(self) -> tuple[str, dict[str, str]]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.simulation.events import lesioned, rows_presented
+from biorrr.circuit.simulation.events import after_events, rows_presented
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
 from biorrr.models import Pathway
@@ -45,7 +45,7 @@ def label_results(job: Job, outcome: Outcome, attrs: Mapping[str, object]) -> La
     blueprint, timing = job.blueprint, job.blueprint.timing
     variables, coords = _snapshots(job, outcome)
     traces, at = _traces(job, outcome)
-    job = lesioned(job, job.events, outcome.samples)
+    job = after_events(job, job.events, outcome.samples)
     final = {p.weight: variables[p.weight][1][-1] for p in blueprint.parts.weighted}
     coords |= at
     for port in blueprint.ports:
@@ -140,8 +140,8 @@ def _shaped(
     if trace.chosen is not None:
         dims = (f"{trace.label}_{'synapse' if isinstance(part, Pathway) else 'cell'}",)
     elif isinstance(part, Pathway) and len(dims) == 2:
-        turn = blueprint.orientations[part.name]
-        rows, shape = turn.matrix(rows), turn.shape
+        orientation = blueprint.orientations[part.name]
+        rows, shape = orientation.matrix(rows), orientation.shape
     if (
         trace.quantity.name == "w"
         or trace.quantity.variable.block == "end"

@@ -66,11 +66,11 @@ def cell_graph(data: xr.Dataset) -> nx.MultiDiGraph:
                 shape=population["shape"],
             )
     for pathway in circuit["pathways"]:
-        turn = Orientation(
+        orientation = Orientation(
             size[pathway["source"]], size[pathway["target"]], bool(pathway["target_by_source"])
         )
-        for place, weight in enumerate(turn.flat(data[pathway["weight"]].values[-1])):
-            i, j = turn.ends(place)
+        for place, weight in enumerate(orientation.flat(data[pathway["weight"]].values[-1])):
+            i, j = orientation.ends(place)
             cells.add_edge(
                 f"{pathway['source']} {i}",
                 f"{pathway['target']} {j}",

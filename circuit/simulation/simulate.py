@@ -44,8 +44,8 @@ def simulate(
     """
     began = time.perf_counter()
     engine = _engine_for(job, checkpoint)
-    shown: Any = progress_bar(job.stop - job.start) if progress else nullcontext()
-    with shown as bar:
+    watched: Any = progress_bar(job.stop - job.start) if progress else nullcontext()
+    with watched as bar:
         recorder = Recorder(
             job, callback and (lambda t, flat: callback(t, job.blueprint.matrices(flat)))
         )
