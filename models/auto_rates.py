@@ -13,8 +13,8 @@ and left = 1 - t/T the share of the run that is still to come::
 G is max(1, tail/5), where the tail is <|x|^4>/<|x|^2>^2, one sample in a hundred left aside, over
 its value for Gaussian data, 1 + 2/D. S is 1 - s + s b, with b a power of y in one direction,
 between that of a typical channel and that along the strongest direction. A ridge counts as input:
-|x|^2 stands for |x|^2 + m ridge, and b and |y|^2 for b + ridge and |y|^2 + ridge. Where the end T is
-not announced, left is 1 / (1 + t/N) instead. The reasons:
+|x|^2 stands for |x|^2 + m ridge, and b and |y|^2 for b + ridge and |y|^2 + ridge. Where the end T
+is not announced, left is 1 / (1 + t/N) instead. The reasons:
 
 - Proximal learning is a least-mean-squares rule with gain QR, stable while eta_x |x|^2 trace(QR) <
   2. The weaker a direction, the smaller its share of the trace, and the longer it takes. Its noise
