@@ -46,6 +46,7 @@ def plot_maps(maps: Dataset) -> NDArray:
     axes : (2, problems)
     """
     from matplotlib.colors import LogNorm
+    from matplotlib.ticker import NullFormatter
 
     problems, circuits = maps["problem"].values, sorted(maps["l"].values)[::-1]
     size = {"width": PAGE, "height": 3.6, "sharex": True, "sharey": True}
@@ -67,6 +68,8 @@ def plot_maps(maps: Dataset) -> NDArray:
             ax.plot(x, least, color="black", linewidth=2.4)
             ax.plot(x, least, color="white", linewidth=1)
             ax.set(xscale="log", yscale="log", xlim=_edges(x)[[0, -1]], ylim=_edges(q)[[0, -1]])
+            for axis in (ax.xaxis, ax.yaxis):
+                axis.set_minor_formatter(NullFormatter())  # of a map with few rates
             ax.set_title(f"{problem}" if l else "")
         row[0].set_ylabel(f"{_NAMES[bool(l)]}\n$\\eta_q / \\eta_x$")
     for ax in axes[-1]:
