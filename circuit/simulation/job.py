@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -64,6 +64,11 @@ class Job:
             self.blueprint.timing.duration
             + self.presentation.replay * self.blueprint.timing.replay_duration
         )
+
+    def without_data(self) -> Job:
+        """Return the same with empty tables, which holds no data in memory."""
+        feeds = {name: feed.emptied() for name, feed in self.feeds.items()}
+        return replace(self, feeds=feeds)
 
 
 @dataclass(frozen=True)

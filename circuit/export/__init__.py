@@ -1,0 +1,1 @@
+"""Circuits written for others: files that need nothing of biorrr."""
