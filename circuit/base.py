@@ -344,10 +344,7 @@ class CircuitBase(Tabled):
 
         Its objects are called as the parts are, behind the circuit's name where it has one. A tick
         is one second of Brian2's time. ``run`` presents the samples; to run the network alone, set
-        inputs and the clock's `waking`. To see a tick's own values, a monitor must look when the
-        tick is over:
-        ``StateMonitor(circuit.network["pyramidal"], "plateau", record=True, when="end", order=1)``.
-        ``run.network`` is that of one run.
+        its inputs. All of a tick is done before monitors look. ``run.network`` is that of one run.
         """
         found = self.engines.networks(
             {b.code for (_, _, silent), b in self._blueprints.items() if not silent}

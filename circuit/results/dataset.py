@@ -183,9 +183,11 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
     circuit.
     """
     ports = {port.population: port.name for port in blueprint.ports}
-    cells = ("name", "size", "dimension", "shape", "meaning")
+    cells = ("name", "kind", "area", "size", "dimension", "shape", "meaning")
     synapses = (
         "name",
+        "kind",
+        "area",
         "weight",
         "source",
         "target",

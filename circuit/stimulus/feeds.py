@@ -147,7 +147,7 @@ def _feed(name: str, data, centre: bool, timing: Timing, gain: float) -> Feed:
         )
     facts = facts_of(name, values, centre)
     if len(values) > 1:
-        warn_of_columns(name, facts.mean, facts.variance, centre)
+        warn_of_columns(name, facts.mean, facts.variance, len(values), centre)
     labels = tuple(str(column) for column in getattr(data, "columns", ()))
     return Feed(
         values, facts, centre, gain, timing.duration, ticks, in_time, labels, file_facts(values)

@@ -183,11 +183,7 @@ def make_circuit(task: Task, l: int, rates: Any, weights: Mapping[str, Any]) -> 
     if l != DIRECT:
         start = {f"{name}0": value for name, value in weights.items()}
         return circuits.Microcircuit(k=k, rates=rates, interneurons=l, engine=engine, **start)
-    spoken = {f"eta_{path}": getattr(rates, path).eta0 for path in "xyq"}
-    spoken |= dict.fromkeys(("s", "ridge_y", "replay_gain"), 0.0)
-    parameters = [
-        models.Variable(name, name, "circuit", "parameter", value) for name, value in spoken.items()
-    ]
+    modulator = models.Neuromodulator({path: getattr(rates, path) for path in "xyq"})
     lateral = models.Pathway(
         "lateral",
         "pyramidal",
@@ -197,14 +193,12 @@ def make_circuit(task: Task, l: int, rates: Any, weights: Mapping[str, Any]) -> 
         phase="inhibition",
         change="eta_q * (z_post * z_pre - same)",
         weight="M",
-        sign=-1,
         variables=(models.Variable("same", "1 from a cell to itself", per="synapse"),),
         steps=(models.Step("input", "same = int(i == j)"),),
     )
-    cells = models.Population(1, "neuromodulator", shape="").adding(*parameters)
     fibres = models.SensoryInput(), models.InstructiveInput()
     return circuits.Circuit(
-        [cells, *fibres, models.PyramidalNeurons(k)],
+        [modulator, *fibres, models.PyramidalNeurons(k)],
         [models.ProximalSynapses(), models.DistalSynapses(), lateral],
         draw=lambda sizes, seed: weights,
         engine=engine,
@@ -382,6 +376,12 @@ def summarise(
     share = turns["share"].sel(l=k - 1).mean("seed")
     yield bounded("least_share", share.min())
     yield bounded("largest_share", share.max())
+    for silent, name in {0: "intact", k: "k_left", k + 2: "fewer_left"}.items():
+        for time, when in enumerate(("at_once", "later")):
+            for measured in ("plateaus", "variance", "excess"):
+                one = silence[measured].sel(silent=silent).isel(time=time)
+                spread = one.std("seed").item()
+                yield Quantity(f"{measured}_{name}_{when}", one.mean("seed").item(), spread=spread)
     variance = silence["variance"].isel(time=1).median("seed")
     yield bounded("spared_variance", variance.sel(silent=k))
     yield bounded("lost_variance", variance.sel(silent=k + 1))
