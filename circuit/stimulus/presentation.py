@@ -6,10 +6,12 @@ a seed means the same on every engine and a run can be taken up at any sample.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from biorrr.errors import InputError
 from biorrr.models.validation import whole_number
 
 # Which stream of random numbers: the seed alone would make weights, order and replay copies of one
@@ -31,6 +33,15 @@ def as_seed(name: str, seed) -> int:
     if isinstance(seed, np.random.RandomState):
         return int(seed.randint(2**32, dtype=np.uint64))
     return whole_number(name, seed, minimum=0)
+
+
+def check_seeds(seeds) -> list[int]:
+    """Return the seeds of several runs, each once."""
+    given = list(seeds) if isinstance(seeds, Iterable) else []
+    checked = [as_seed("seeds", seed) for seed in given]
+    if not checked or len(set(checked)) < len(checked):
+        raise InputError(f"seeds: must be different whole numbers, at least one (got {seeds!r})")
+    return checked
 
 
 def generator(seed: int, stream: int, *place: int) -> np.random.Generator:
