@@ -34,7 +34,7 @@ from biorrr.models import expressions, random_draws, rules
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the cost of a call
 _FIRST_SEGMENT = 2_000  # ticks, before the speed is known
-_LARGEST_SEGMENT = 2**20  # samples; bounds the memory of a segment's order
+_LARGEST_ORDER = 2**20  # rows and replayed inputs of a segment; bounds the memory that they take
 
 
 class _Port(ctypes.Structure):
@@ -123,6 +123,7 @@ class CppEngine:
         """
         run, job = CompiledRun(self, jobs), jobs[0]
         at, length = job.start, max(_FIRST_SEGMENT // job.ticks_per_sample, 1)
+        largest = _LARGEST_ORDER // (run.lanes * (1 + job.presentation.replay))
         outcomes: dict[int, Outcome] = {}
         left = list(range(len(jobs)))
         while at < job.stop and left:
@@ -149,7 +150,7 @@ class CppEngine:
                     # The sample in which a run diverges does not count.
                     outcomes[lane] = Outcome(at - (lane in diverged), _copied(state), ended)
             left = [lane for lane in left if lane not in outcomes]
-            length = max(int(min(_LARGEST_SEGMENT, 8 * length, pace * _SEGMENT_SECONDS)), 1)
+            length = max(int(min(largest, 8 * length, pace * _SEGMENT_SECONDS)), 1)
         done = {lane: Outcome(at, _copied(run.states[lane]), "done") for lane in left}
         return [{**outcomes, **done}[lane] for lane in range(len(jobs))]
 
@@ -172,10 +173,9 @@ class CompiledRun:
             {key: self.memory[memory.place(key), lane] for key in job.state}
             for lane in range(self.lanes)
         ]
-        # Lanes that are not needed repeat the last run.
-        self.shown_to = [min(lane, len(jobs) - 1) for lane in range(self.lanes)]
-        for state, number in zip(self.states, self.shown_to, strict=True):
-            for key, values in jobs[number].state.items():
+        for lane, state in enumerate(self.states):
+            # Lanes that are not needed repeat the last run.
+            for key, values in jobs[min(lane, len(jobs) - 1)].state.items():
                 state[key][:] = values
         feeds = [job.feeds[port.name] for port in job.blueprint.ports]
         # Arrays that the library reads are kept here for as long as it may.
@@ -213,8 +213,10 @@ class CompiledRun:
         that have diverged.
         """
         job, timing = self.jobs[0], self.jobs[0].blueprint.timing
-        each = [job.presentation.shown(start, stop) for job in self.jobs]
-        shown = np.array([each[number] for number in self.shown_to], np.int64)
+        shown = np.empty((self.lanes, stop - start, 1 + job.presentation.replay), np.int64)
+        for lane, each in enumerate(self.jobs):
+            shown[lane] = each.presentation.shown(start, stop)
+        shown[len(self.jobs) :] = shown[len(self.jobs) - 1]
         self._check_bounds(shown)
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
         traced = job.recording.samples(start, stop)
@@ -236,25 +238,23 @@ class CompiledRun:
         done = self.simulate(ctypes.c_void_p(self.memory.ctypes.data), ctypes.byref(segment))
         diverged = {lane for lane in recorders if segment.diverged >> lane & 1}
         for lane, recorder in recorders.items():
-            # The sample that diverged was recorded as well, but its weights are not kept.
-            finite = done - (lane in diverged)
-            rows = np.repeat(traced[when_traced <= finite], timing.duration)
+            rows = np.repeat(traced[when_traced < done], timing.duration)
             recorder.trace(rows, self.traces.by_name(traces[: len(rows), :, lane]))
-            kept = due[when_due <= finite]
+            # The sample that diverged was recorded, but its weights are not kept.
+            kept = due[when_due <= done - (lane in diverged)]
             recorder.snapshot(kept, self.weights.by_name(weights[: len(kept), :, lane]))
         return start + done, diverged
 
     def _check_bounds(self, shown: np.ndarray) -> None:
         """Check that what is presented lies within the data: the library does not look."""
-        rows, inputs = shown[..., 0], -1 - shown[..., 1:]
-        for what, places, count in (
-            ("order", rows, self.n_samples),
-            ("replay", inputs, self.jobs[0].presentation.m),
+        for what, entries, first, count in (
+            ("order", shown[..., 0], 0, self.n_samples),
+            ("replay", shown[..., 1:], -self.jobs[0].presentation.m, 0),
         ):
-            if places.size and not 0 <= places.min() <= places.max() < count:
+            if entries.size and not first <= entries.min() <= entries.max() < count:
                 raise RunError(
-                    f"{what}: must lie in [0, {count - 1}], within the data (got {places.min()} to"
-                    f" {places.max()})"
+                    f"{what}: must lie in [{first}, {count - 1}], within the data (got"
+                    f" {entries.min()} to {entries.max()})"
                 )
 
 
