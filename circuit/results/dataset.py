@@ -75,6 +75,7 @@ def _snapshots(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, 
     """Return matrices at all snapshots by name, and how many samples had been seen at each, as
     xarray takes them.
     """
+    assert outcome.recorder is not None  # every simulated job has one
     blueprint, kept = job.blueprint, outcome.recorder.snapshots
     # Weights overflow one sample before activity does.
     finite = np.isfinite(np.hstack([kept.samples[:, None], *kept.values.values()])).all(axis=1)
@@ -96,6 +97,7 @@ def _traces(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, Any
     """Return traces by name, one row per sample or tick, and the samples and the places that they
     are of.
     """
+    assert outcome.recorder is not None  # every simulated job has one
     kept = outcome.recorder.traces
     blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.duration
     if not job.recording.traces:

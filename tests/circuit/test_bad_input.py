@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
+from biorrr.analysis.checks import check_pair
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.stimulus.data_checks import warn_of_columns
 from biorrr.models import Rate, Rates
@@ -263,3 +264,21 @@ def test_a_mean_within_its_standard_error_needs_no_warning(samples, features):
 def test_a_mean_beyond_its_standard_error_is_warned_of(samples, mean):
     assert warns_of_mean(np.random.default_rng(0).standard_normal((samples, 5)) + mean)
     assert not warns_of_mean(np.random.default_rng(0).standard_normal((100_000, 5)) + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "hint"),
+    [
+        ((5, 20), (20, 3), "; did you mean X.T?"),
+        ((20, 5), (3, 20), "; did you mean Y.T?"),
+        ((5, 20), (3, 20), "; did you mean X.T and Y.T?"),
+        ((20, 5), (5, 20), "; did you mean X.T or Y.T?"),
+        ((20, 5), (19, 3), ""),
+    ],
+)
+def test_transposed_data_get_a_hint_where_it_fits(x, y, hint):
+    said = f"(got {x[0]} and {y[0]}){hint}"
+    with pytest.raises(ValueError, match=re.escape(said) + "$"):
+        Microcircuit(1).run(np.eye(*x), np.eye(*y), centre=True)
+    with pytest.raises(ValueError, match=re.escape(f"(got {y[0]}){hint}") + "$"):
+        check_pair(np.ones(x), np.ones(y))

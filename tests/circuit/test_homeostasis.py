@@ -66,7 +66,7 @@ def test_a_third_output_is_silent_and_said_to_be_unless_cells_scale(s, two_laten
     settings, options = (
         {"s": s, "ridge": ridge, "engine": "cpp"},
         {
-            "epochs": 50,
+            "epochs": 10,
             "record": (),
             "progress": False,
         },
