@@ -58,7 +58,8 @@ def prepare(
     events = as_events(events)
     silent = (event.population for event in events if isinstance(event, Silence))
     blueprint = circuit.sized(sizes, moving, tuple(dict.fromkeys(silent)))
-    begin = circuit.begin(blueprint, feeds, seed, last if final and plastic else math.inf)
+    announced = last if final and plastic else math.inf
+    begin = circuit.begin(blueprint, feeds, seed, announced, start)
     given = {**circuit.initial, **mapping("weights", weights)}
     state = initial_state(blueprint, begin, seed, given, start)
     if plastic and start is not None and start.cooled:
@@ -82,6 +83,7 @@ def prepare(
         circuit,
         check_events(events, first, last, blueprint, order),
         plastic,
+        begin.parameters,
     )
 
 
