@@ -239,12 +239,12 @@ def _dimension(array: NDArray, mean: NDArray | float) -> float:
     """
     rows = _some(array, mean)
     count, m = rows.shape
-    products = np.square(rows @ rows.T)
-    own = np.trace(
-        products
-    )  # squared norms, squared: a sample's product with itself says nothing about spread
-    shared = products.sum() - own
-    power = np.sqrt(np.diag(products)).mean()
+    energies = np.square(rows).sum(axis=1)
+    # The sum of all squared products of two samples is that of the smaller Gram matrix; a sample's
+    # product with itself says nothing about spread.
+    gram = rows.T @ rows if m < count else rows @ rows.T
+    shared = np.square(gram).sum() - np.square(energies).sum()
+    power = energies.mean()
     if not (count > 1 and shared > 0):
         return float(m)
     return float(np.clip(power**2 / (shared / (count * (count - 1))), 1, m))
