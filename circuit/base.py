@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Annotated, ClassVar
@@ -17,16 +17,18 @@ from biorrr.circuit.engines.choice import ENGINES, Engines
 from biorrr.circuit.regression import Regression
 from biorrr.circuit.results.results import results
 from biorrr.circuit.results.run import Run
+from biorrr.circuit.results.runs import Runs, results_of_seeds
 from biorrr.circuit.results.text_table import Tabled
 from biorrr.circuit.simulation.checkpoint import Checkpoint
 from biorrr.circuit.simulation.events import let_fall_silent
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
-from biorrr.circuit.simulation.prepare import prepare
+from biorrr.circuit.simulation.prepare import prepare_seeds
 from biorrr.circuit.simulation.saving import Saving
+from biorrr.circuit.simulation.seeds import simulate_seeds
 from biorrr.circuit.simulation.simulate import Callback, simulate
 from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
-from biorrr.circuit.stimulus.presentation import as_seed
+from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
 from biorrr.models import Departure, Event, Parts
 from biorrr.models.meanings import Meanings
@@ -222,7 +224,8 @@ class CircuitBase(Tabled):
         final: bool = True,
         seed=None,
         weights: Mapping[str, object] | None = None,
-    ) -> Run:
+        seeds: Iterable | None = None,
+    ) -> Run | Runs:
         """Present the data and let the circuit learn.
 
         Parameters
@@ -283,6 +286,11 @@ class CircuitBase(Tabled):
             In place of the circuit's, for this run.
         weights
             Initial matrices of any pathway by name, in place of those drawn.
+        seeds
+            Several seeds, such as ``range(32)``. Returns :class:`~biorrr.circuit.Runs`, the same as
+            of one run after another; compiled circuits run eight of them side by side, on all
+            cores. Runs that diverge or do not settle are among them, and in ``errors``. A
+            checkpoint run.npz becomes run-0.npz, run-1.npz, and so on.
 
         Raises
         ------
@@ -299,7 +307,10 @@ class CircuitBase(Tabled):
             raise InputTypeError(
                 f"callback: must be a function of samples seen and weights (got {callback!r})"
             )
-        job = prepare(
+        if seeds is not None and seed is not None:
+            raise InputError("seeds: cannot be given beside seed; leave one of them out")
+        own = self.seed if seed is None else seed
+        jobs = prepare_seeds(
             self,
             X,
             Y,
@@ -311,11 +322,12 @@ class CircuitBase(Tabled):
             centre=centre,
             events=events,
             final=final,
-            seed=seed,
+            seeds=[own] if seeds is None else check_seeds(seeds),
             weights=weights,
         )
-        outcome = simulate(job, checkpoint, callback, progress)
-        return results(job, outcome)
+        if seeds is None:
+            return results(jobs[0], simulate(jobs[0], checkpoint, callback, progress))
+        return results_of_seeds(jobs, simulate_seeds(jobs, checkpoint, callback, progress))
 
     @functools.cached_property
     def engines(self) -> Engines:
@@ -344,10 +356,7 @@ class CircuitBase(Tabled):
 
         Its objects are called as the parts are, behind the circuit's name where it has one. A tick
         is one second of Brian2's time. ``run`` presents the samples; to run the network alone, set
-        inputs and the clock's `waking`. To see a tick's own values, a monitor must look when the
-        tick is over:
-        ``StateMonitor(circuit.network["pyramidal"], "plateau", record=True, when="end", order=1)``.
-        ``run.network`` is that of one run.
+        its inputs. All of a tick is done before monitors look. ``run.network`` is that of one run.
         """
         found = self.engines.networks(
             {b.code for (_, _, silent), b in self._blueprints.items() if not silent}

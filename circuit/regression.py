@@ -45,7 +45,7 @@ from biorrr.models import (
 )
 from biorrr.models.auto_rates import (
     Drive,
-    Policy,
+    plan,
     plan_of_areas,
     start_of_areas,
     usual_inhibition,
@@ -138,7 +138,7 @@ class Regression:
             parts = apply_departures(parts, [ApicalFeedback(self.areas, rates)])
         else:
             (area,) = self.areas
-            parts = microcircuit_parts(area.k, area.interneurons, rates and rates[0])
+            parts = microcircuit_parts(area.k, area.interneurons, rates[0] if rates else None)
             departures = departures if rates else (AdaptiveRates(), *departures)
         parts = apply_departures(_with_own(parts, populations, pathways), departures)
         return parts.having(with_values(parts["neuromodulator"], **self._broadcast(parts)))
@@ -210,17 +210,15 @@ class Regression:
         if given := rates_of_areas(self.rates, 1):
             start = given[0].start
         else:
-            drive, policy = Drive.white(m, n), Policy.of(last)
+            drive = Drive.white(m)
             if feeds is not None:
                 x, y = feeds["x"], feeds["y"]
                 means, powers = (x.mean, y.mean), (x.facts.power, y.facts.power)
                 drive = Drive.of(x.facts.some, y.facts.some, self.ridges, means, powers)
-            start = drive.start(n, self.s, policy)
+            start = drive.start(self.s)
             known = {
-                "power_x": drive.power_x,
-                "typical_y": drive.typical_y(n, policy),
                 "outputs": float(area.k),
-                **policy.plan(area.k, self.s, drive, last),
+                **plan(area.k, self.s, drive, last),
             }
         present = {pathway.weight for pathway in blueprint.parts.weighted}
         drawn = draw_weights((m, n, area.k, area.interneurons), seed, start)

@@ -75,6 +75,7 @@ def _snapshots(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, 
     """Return matrices at all snapshots by name, and how many samples had been seen at each, as
     xarray takes them.
     """
+    assert outcome.recorder is not None  # every simulated job has one
     blueprint, kept = job.blueprint, outcome.recorder.snapshots
     # Weights overflow one sample before activity does.
     finite = np.isfinite(np.hstack([kept.samples[:, None], *kept.values.values()])).all(axis=1)
@@ -96,6 +97,7 @@ def _traces(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, Any
     """Return traces by name, one row per sample or tick, and the samples and the places that they
     are of.
     """
+    assert outcome.recorder is not None  # every simulated job has one
     kept = outcome.recorder.traces
     blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.duration
     if not job.recording.traces:
@@ -183,9 +185,11 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
     circuit.
     """
     ports = {port.population: port.name for port in blueprint.ports}
-    cells = ("name", "size", "dimension", "shape", "meaning")
+    cells = ("name", "kind", "area", "size", "dimension", "shape", "meaning")
     synapses = (
         "name",
+        "kind",
+        "area",
         "weight",
         "source",
         "target",

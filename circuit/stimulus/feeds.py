@@ -15,6 +15,7 @@ from biorrr.circuit.stimulus.data_checks import check_table, file_facts, warn_of
 from biorrr.circuit.stimulus.signals import TimeSeries
 from biorrr.circuit.stimulus.statistics import Facts, facts_of
 from biorrr.errors import InputError, InputTypeError
+from biorrr.hints import did_you_transpose
 from biorrr.models import Parts
 from biorrr.models.physical_units import in_si
 
@@ -100,8 +101,12 @@ def read_feeds(
     lengths = {called[port]: feed.samples for port, feed in feeds.items()}
     if len(set(lengths.values())) > 1:
         counts = " and ".join(map(str, lengths.values()))
+        shapes = [feed.values.shape for feed in feeds.values() if not feed.in_time]
+        hint = (
+            did_you_transpose(*shapes) if list(lengths) == ["X", "Y"] and len(shapes) == 2 else ""
+        )
         raise InputError(
-            f"{', '.join(lengths)}: must have as many samples as each other (got {counts})"
+            f"{', '.join(lengths)}: must have as many samples as each other (got {counts}){hint}"
         )
     return feeds
 
@@ -147,7 +152,7 @@ def _feed(name: str, data, centre: bool, timing: Timing, gain: float) -> Feed:
         )
     facts = facts_of(name, values, centre)
     if len(values) > 1:
-        warn_of_columns(name, facts.mean, facts.variance, centre)
+        warn_of_columns(name, facts.mean, facts.variance, len(values), centre)
     labels = tuple(str(column) for column in getattr(data, "columns", ()))
     return Feed(
         values, facts, centre, gain, timing.duration, ticks, in_time, labels, file_facts(values)
