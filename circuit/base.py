@@ -449,8 +449,7 @@ class CircuitBase(Tabled):
         Raises
         ------
         InputError
-            For circuits that a page cannot run: those with spikes, in millivolts, or driven by
-            signals in time.
+            For signals in time: a page presents samples.
         """
         from biorrr.circuit.export.live_page import write_page
 

@@ -7,14 +7,13 @@ theirs by rounding alone.
 from __future__ import annotations
 
 import ast
-import math
 from pathlib import Path
 
 import jinja2
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines.cpp_steps import Translator, active_of, array_of
-from biorrr.errors import InputError
+from biorrr.models.random_draws import LARGEST_MEAN
 
 TEMPLATES = Path(__file__).parent / "templates"
 _OPERATORS: dict[type, str] = {
@@ -33,12 +32,32 @@ _OPERATORS: dict[type, str] = {
 }
 _CALLED: dict[type, str] = {ast.Pow: "_pow", ast.Mod: "_mod", ast.FloorDiv: "_floordiv"}
 _SPELLING = {"int": "trunc", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "ceil": "ceil"}
-_OURS = ("clip", "uniform_draw", "gaussian_draw")  # functions that the page brings along
-_REFUSED = "to_html: a page cannot draw Poisson numbers, which {name} needs, as spikes do"
+_OURS = (
+    "clip",
+    "uniform_draw",
+    "gaussian_draw",
+    "poisson_draw",
+)  # functions that the page brings along
 # Words of JavaScript that are names elsewhere.
 _RESERVED = frozenset(
-    "arguments await debugger eval extends function implements in instanceof interface let null"
-    " package super undefined var".split()
+    {
+        "arguments",
+        "await",
+        "debugger",
+        "eval",
+        "extends",
+        "function",
+        "implements",
+        "in",
+        "instanceof",
+        "interface",
+        "let",
+        "null",
+        "package",
+        "super",
+        "undefined",
+        "var",
+    }
 )
 
 
@@ -97,47 +116,48 @@ class JavaScript(Translator):
     def _call(self, name: str, arguments: list[ast.expr]) -> str:
         """Return the call of a function of the language."""
         written = ", ".join(map(self._written, arguments))
-        if name == "poisson_draw":
-            raise InputError(_REFUSED.format(name=name))
         if name == "int" and isinstance(arguments[0], ast.Compare):
             return f"({written} ? 1 : 0)"
-        return f"_{name}({written})" if name in _OURS else f"Math.{_SPELLING.get(name, name)}({written})"
+        return (
+            f"_{name}({written})"
+            if name in _OURS
+            else f"Math.{_SPELLING.get(name, name)}({written})"
+        )
 
 
 def write_program(circuit: Blueprint) -> str:
     """Return the JavaScript of ``circuit``: a function that makes circuits with memories of their
     own.
     """
-    if any(variable.unit != "1" for part in circuit.parts.everything for variable in part.variables
-           if part.name != "clock"):
-        raise InputError(
-            "to_html: a page has circuits without units, and this one has cells in millivolts; give"
-            " cell='algebraic'"
-        )
     program, translator = circuit.program, JavaScript(circuit)
     steps = {one: translator.step(one) for one in program.operations}
     rates = broadcast_rates(circuit)
-    return environment().get_template("circuit.js").render(
-        arrays=circuit.arrays,
-        steps=steps.values(),
-        blocks=[
-            (f"{presented}_{name}", [(steps[one], sorted(one.writes & rates)) for one in block])
-            for presented in ("sample", "replay")
-            for name, block in getattr(program, presented)
-        ],
-        counts_ticks=circuit.parts["clock"].has("elapsed"),
-        timing=circuit.timing,
-        ports=[
-            {
-                "name": port.name,
-                "array": array_of(port.population, port.variable),
-                "active": active_of(port.population, port.variable),
-                "size": circuit.parts[port.population].size,
-                "moves": port.name in circuit.moving_ports,
-            }
-            for port in circuit.ports
-        ],
-        watched=[array_of(*place) for place in circuit.watched],
+    return (
+        environment()
+        .get_template("circuit.js")
+        .render(
+            arrays=circuit.arrays,
+            largest_mean=LARGEST_MEAN,
+            steps=steps.values(),
+            blocks=[
+                (f"{presented}_{name}", [(steps[one], sorted(one.writes & rates)) for one in block])
+                for presented in ("sample", "replay")
+                for name, block in getattr(program, presented)
+            ],
+            counts_ticks=circuit.parts["clock"].has("elapsed"),
+            timing=circuit.timing,
+            ports=[
+                {
+                    "name": port.name,
+                    "array": array_of(port.population, port.variable),
+                    "active": active_of(port.population, port.variable),
+                    "size": circuit.parts[port.population].size,
+                    "moves": port.name in circuit.moving_ports,
+                }
+                for port in circuit.ports
+            ],
+            watched=[array_of(*place) for place in circuit.watched],
+        )
     )
 
 

@@ -52,10 +52,14 @@ def write_page(
     if cells:  # they can fall silent on the page
         quiet = [Silence(job.stop - 1, population=name) for name in cells]
         job = prepare(circuit, X, Y, final=False, events=quiet, **settings)
-    page = environment().get_template("page.html").render(
-        title=title,
-        program=write_program(job.blueprint),
-        data=_as_json(_contents(job, cells, pixels, s)),
+    page = (
+        environment()
+        .get_template("page.html")
+        .render(
+            title=title,
+            program=write_program(job.blueprint),
+            data=_as_json(_contents(job, cells, pixels, s)),
+        )
     )
     with whole_file(Path(path)) as partial:
         partial.write_text(page, encoding="utf-8")
@@ -79,7 +83,7 @@ def _contents(
     blueprint, parts = job.blueprint, job.blueprint.parts
     if any(feed.ticks != feed.held for feed in job.feeds.values()):
         raise InputError(
-            "to_html: a page presents samples, and these are signals in time; give X and Y as tables"
+            "to_html: a page presents samples, and these are signals in time; give tables"
         )
     shown = job.presentation.shown(job.start, job.stop)
     cells = _watched_cells(blueprint)
@@ -104,7 +108,7 @@ def _contents(
         },
         "cells": {"name": cells.name, "size": cells.size},
         "lanes": [
-            {"key": f"{cells.name}.{name}", "name": name, "words": cells.variable(name).meaning}
+            {"key": f"{cells.name}.{name}", "name": name, "unit": cells.variable(name).unit}
             for name in _lanes(cells)
         ],
         "rates": [

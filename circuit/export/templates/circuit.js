@@ -35,6 +35,34 @@ function _gaussian_draw(seed, stream, moment, index) {
   const radius = Math.sqrt(-2 * Math.log(_uniform_draw(seed, stream, moment, 2 * index)));
   return radius * Math.cos(2 * Math.PI * _uniform_draw(seed, stream, moment, 2 * index + 1));
 }
+function _log_factorial(n) {
+  if (n > 100) return (n + 0.5) * Math.log(n) - n + Math.log(2 * Math.PI) / 2 + (1 - 1 / (30 * n * n)) / (12 * n);
+  let product = 1;
+  for (let i = 2; i <= n; i++) product *= i;
+  return Math.log(product);
+}
+function _poisson_draw(mean, seed, stream, moment, index) {
+  if (!(mean > 0)) return mean * 0;
+  if (mean > {{ largest_mean }})
+    return Math.floor(mean + Math.sqrt(mean) * _gaussian_draw(seed, stream, moment, index) + 0.5);
+  const mode = Math.floor(mean);
+  let low = mode, high = mode, u = _uniform_draw(seed, stream, moment, index);
+  let above = Math.exp(mode * Math.log(mean) - mean - _log_factorial(mode)), below = above;
+  u -= above;
+  while (u > 0 && above + below > 1e-18) {
+    high += 1;
+    above *= mean / high;
+    u -= above;
+    if (u <= 0) return high;
+    if (low > 0) {
+      below *= low / mean;
+      low -= 1;
+      u -= below;
+      if (u <= 0) return low;
+    }
+  }
+  return mode;
+}
 
 // Return a circuit with a memory of its own. `factors` multiplies what is broadcast by its name.
 function newCircuit(factors = {}) {

@@ -98,6 +98,12 @@ function number(value) {
   return size >= 1e4 || size < 1e-3 ? value.toExponential(0).replace("e+", "e").replace("e-", "e−") : String(Number(value.toPrecision(2)));
 }
 
+// A power of ten, as axes write it.
+function tenTo(power) {
+  const raised = String(power).replace(/./g, (sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]);
+  return power < -3 || power > 3 ? `10${raised}` : String(Number((10 ** power).toPrecision(1)));
+}
+
 function line(to, at, count) {
   to.beginPath();
   let down = false;
@@ -113,23 +119,28 @@ function line(to, at, count) {
 const scales = new Map();  // of each lane of each cell, which follow the traces slowly
 function drawTraces() {
   const shown = [...chosen].sort((a, b) => a - b), lanes = DATA.lanes.length;
-  const room = shown.length * lanes > 8 ? 36 : 46, gap = 22, left = 108, right = 44;
+  const gap = 22, left = 108, right = 44;
+  // On a wide screen the lanes share the height that is left.
+  const top = $("traces").getBoundingClientRect().top + window.scrollY, tall = window.innerHeight - top - 100;
+  const fitting = window.innerWidth > 900 ? (tall / Math.max(shown.length, 1) - gap) / lanes : 44;
+  const room = Math.max(34, Math.min(64, Math.floor(fitting)));
   const {to, width} = canvasOf("traces", Math.max(shown.length * (lanes * room + gap), 60));
   const first = (head - filled + WINDOW) % WINDOW, across = (width - left - right) / (WINDOW - 1);
   shown.forEach((cell, place) => {
-    const top = place * (lanes * room + gap);
+    const above = place * (lanes * room + gap);
     to.fillStyle = colours.text;
     to.font = "600 12px system-ui, sans-serif";
-    to.fillText(`cell ${cell + 1}`, 0, top + 10);
+    to.fillText(`cell ${cell + 1}`, 0, above + 10);
     to.font = "12px system-ui, sans-serif";
-    DATA.lanes.forEach(({name, words}, lane) => {
-      const {seen, expected} = rings[lane], middle = top + gap + (lane + 0.5) * room;
+    DATA.lanes.forEach(({name}, lane) => {
+      const {seen, expected} = rings[lane], middle = above + gap + (lane + 0.5) * room;
       let most = 0;
-      for (let t = 0; t < filled; t++) most = Math.max(most, Math.abs(seen[t * cells + cell]) || 0);
+      for (let t = 0; t < filled; t++)
+        most = Math.max(most, Math.abs(seen[t * cells + cell]) || 0, Math.abs(expected[t * cells + cell]) || 0);
       const key = lane * cells + cell, before = scales.get(key) ?? most;
       const scale = Math.max(most, before * 0.985) || 1;
       scales.set(key, scale);
-      const y = (value) => middle - Math.max(-1.15, Math.min(1.15, value / scale)) * room * 0.43;
+      const y = (value) => middle - (value / scale) * room * 0.45;
       to.strokeStyle = colours.line;
       to.lineWidth = 1;
       line(to, (t) => [left + t * (width - left - right), middle], 2);
@@ -220,7 +231,7 @@ function drawFilters() {
   const Vx = simulation.variable(DATA.matrices.Vx.key), count = DATA.matrices.Vx.shape[1], m = Vx.length / count;
   const rows = [["learned", Vx], ...(exactFilters ? [["exact", exactFilters]] : [])];
   const [tall, wide] = DATA.pixels ?? [1, m], left = 52, gap = 8;
-  const room = Math.min(($("filters").clientWidth - left - gap * (count - 1)) / count, DATA.pixels ? 96 * (wide / Math.max(tall, wide)) : Infinity);
+  const room = Math.min(($("filters").clientWidth - left - gap * (count - 1)) / count, DATA.pixels ? 92 * (wide / Math.max(tall, wide)) : Infinity);
   const size = DATA.pixels ? (room * tall) / wide : 46;
   const {to} = canvasOf("filters", rows.length * (size + gap) + 14);
   to.textAlign = "center";
@@ -258,8 +269,8 @@ function drawFilters() {
 function draw() {
   if (theory && DATA.matrices.Vx && simulation.finite) exactFilters = theory.aligned(simulation.variable(DATA.matrices.Vx.key));
   drawTraces();
-  if (!$("mismatch-card").hidden) drawCurve("mismatch", 1, colours.r, (power) => (power < -4 || power > 3 ? `1e${power}`.replace("-", "−") : String(Number((10 ** power).toPrecision(1)))));
-  if (!$("excess-card").hidden) drawCurve("excess", 2, colours.z, (power) => (power < -6 ? `1e${power + 2} %`.replace("-", "−") : `${Number((100 * 10 ** power).toPrecision(1))} %`));
+  if (!$("mismatch-card").hidden) drawCurve("mismatch", 1, colours.r, tenTo);
+  if (!$("excess-card").hidden) drawCurve("excess", 2, colours.z, (power) => `${tenTo(power + 2)} %`);
   drawFilters();
   $("seen").textContent = simulation.seen.toLocaleString("en");
   for (const {output, keys} of sliders) output.textContent = rateInWords(keys);
@@ -356,7 +367,7 @@ function toggle(id, act) {
 }
 function tell() {
   const now = [
-    simulation.silenced && "Interneurons are silent: the plateau is the whole distal current, and nothing keeps outputs apart.",
+    simulation.silenced && "Interneurons are silent: the plateau is the whole distal current, and nothing keeps cells from learning the same filter.",
     simulation.cut && "The instruction is cut: y is zero, and the distal current with it.",
     simulation.shuffled && "Y is shuffled: x predicts nothing, so the error is the whole distal current. Excess is still that of the true pairs.",
   ].filter(Boolean);
@@ -374,7 +385,8 @@ function turn({input, keys}, power) {
   input.value = power;
   for (const key of keys) simulation.factors[key] = 10 ** power;
 }
-for (const {key, of} of DATA.rates) {
+const order = ({of}) => (Object.keys(WORDS).indexOf(of) + 1) || 9;
+for (const {key, of} of [...DATA.rates].sort((one, other) => order(one) - order(other))) {
   const known = sliders.find((slider) => slider.of === of);
   if (known) { known.keys.push(key); continue; }
   const label = document.createElement("label"), span = document.createElement("span");
@@ -402,10 +414,10 @@ for (let j = 0; cells > 1 && j < Math.min(cells, 24); j++) {
 }
 
 const drawnTheory = theory && theory.k === cells && DATA.lanes.some(({name}) => DRAWN[name]?.theory);
-$("traces-note").textContent = "Coloured: what the cells do, one sample in every 1/24 s. " + (drawnTheory
-  ? "Broad grey: theory. Behind the plateau, the back-propagated error Vy′(y − ỹ); behind the inhibition, the prediction Vy′ỹ, where ỹ is the best linear prediction of y from x; behind the output, that of the exact filters. "
-  : "") + "Bars on the right give the scale.";
-$("filters-note").textContent = `Proximal weights Vx of each cell${theory ? ", above the exact solution in the rotation nearest to them" : ""}: orange raises the output, blue lowers it. Each is scaled to its own largest weight.`;
+$("traces-note").textContent = "Coloured: the cells, 24 samples of every second. " + (drawnTheory
+  ? "Broad grey: theory, with ỹ the best linear prediction of y from x. The plateau becomes the back-propagated error Vy′(y − ỹ), the inhibition the prediction Vy′ỹ, and the output that of the exact filters. "
+  : "") + `Bars on the right: scale, in ${DATA.lanes.some(({unit}) => unit !== "1") ? "SI units" : "the units of the data"}.`;
+$("filters-note").textContent = `Proximal weights Vx of each cell${theory ? ", above the exact solution in the rotation nearest to them" : ""}: orange raises the output, blue lowers it; each is scaled to its largest weight.`;
 $("mismatch-card").hidden = !DATA.matrices.Q || !DATA.matrices.R;
 $("excess-card").hidden = !theory;
 $("filters-card").hidden = !DATA.matrices.Vx;
