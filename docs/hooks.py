@@ -14,6 +14,7 @@ import math
 import re
 import runpy
 import sys
+import tempfile
 from pathlib import Path
 
 from mkdocs.exceptions import PluginError
@@ -77,7 +78,16 @@ def on_files(files, config):
             )
         )
     files.append(File.generated(config, "examples/index.md", content=gallery.index(bool(pictures))))
+    files.append(File.generated(config, "live.html", content=_circuit_of_digits()))
     return files
+
+
+def _circuit_of_digits() -> str:
+    """Return the page of a circuit that learns digits, as `biorrr live` writes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "live.html"
+        find_command("live")(show=False, out=page)
+        return page.read_text(encoding="utf-8")
 
 
 def _lacks_data(tutorial: str) -> bool:
@@ -112,6 +122,16 @@ def on_page_content(content: str, page, **_) -> str:
     content = ROLE.sub(r"<code>\1</code>", content)
     marked = r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>'
     return re.sub(marked, mathml, content, flags=re.DOTALL)
+
+
+def live_page() -> str:
+    """A circuit that learns, in a frame of the page, and a link to it alone."""
+    return (
+        '<iframe class="live" src="live.html" title="A circuit that learns digits"></iframe>\n\n'
+        "Four pyramidal neurons learn digits in your browser: press Start."
+        " [Open the page alone](live.html){ target=_blank }, or write one of your own circuit with"
+        ' `circuit.to_html("circuit.html", X, Y)` or `biorrr live`.'
+    )
 
 
 def description() -> str:
@@ -339,6 +359,7 @@ def _fenced(language: str, text: str) -> str:
 GENERATED = {
     made.__name__: made
     for made in (
+        live_page,
         description,
         pathways,
         cells,

@@ -186,8 +186,9 @@ function drawTraces() {
 // A curve against samples seen, with a logarithmic axis and labels by `write`.
 function drawCurve(id, column, colour, write) {
   const {to, width, height} = canvasOf(id), left = 46, bottom = 20, top = 10, right = 12;
-  const known = curves.filter((row) => row[column] > 0);
-  const values = known.map((row) => row[column]);
+  const least = 1e-16;  // below it is rounding
+  const known = curves.filter((row) => row[column] >= 0).map((row) => [row[0], Math.max(row[column], least)]);
+  const values = known.map((row) => row[1]);
   const low = Math.floor(Math.log10(Math.min(...values, 0.1)) + 1e-9), high = Math.max(Math.ceil(Math.log10(Math.max(...values, 1e-3))), low + 1);
   const end = Math.max(simulation.seen, 100);
   const px = (seen) => left + (seen / end) * (width - left - right);
@@ -211,9 +212,9 @@ function drawCurve(id, column, colour, write) {
   to.strokeStyle = colour;
   to.lineWidth = 1.8;
   to.lineJoin = "round";
-  line(to, (t) => [px(known[t][0]), py(known[t][column])], known.length);
+  line(to, (t) => [px(known[t][0]), py(known[t][1])], known.length);
   if (known.length) {
-    const [seen] = known.at(-1), value = known.at(-1)[column];
+    const [seen, value] = known.at(-1);
     to.fillStyle = colour;
     to.beginPath();
     to.arc(px(seen), py(value), 3, 0, 7);

@@ -136,7 +136,7 @@ def test_a_page_holds_no_later_weights_and_asks_for_nothing(data, tmp_path):
     assert "</script><b>" not in text
     assert not re.search(r"https?:|src=|@import|url\(", text)
     of_data = sum(len(in_base64(view)) for view in (X, Y))
-    assert len(text) - of_data < 60_000
+    assert len(text) - of_data < 100_000
 
 
 def test_data_are_embedded_exactly_and_small(data, node, tmp_path):
