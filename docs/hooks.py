@@ -21,7 +21,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 from biorrr.circuit import Microcircuit
-from biorrr.sims.cli import options
+from biorrr.sims.cli import live, options
 from biorrr.sims.data import CATALOGUE
 from biorrr.sims.lab.settings import WORDS, key_of, kinds, listed_fields
 from biorrr.sims.main import commands as command_names
@@ -86,7 +86,7 @@ def _circuit_of_digits() -> str:
     """Return the page of a circuit that learns digits, as `biorrr live` writes it."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "live.html"
-        find_command("live")(show=False, out=page)
+        live.write(page)
         return page.read_text(encoding="utf-8")
 
 
