@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.errors import InputError
+from biorrr.hints import did_you_transpose
 from biorrr.models.rates import Rates
 
 Ridge = float | tuple[float, float]
@@ -93,5 +94,8 @@ def check_pair(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, NDArray]:
                 " values)"
             )
     if len(X) != len(Y):
-        raise InputError(f"Y: must have a row for each of the {len(X)} rows of X (got {len(Y)})")
+        raise InputError(
+            f"Y: must have a row for each of the {len(X)} rows of X (got {len(Y)})"
+            f"{did_you_transpose(X.shape, Y.shape)}"
+        )
     return X, Y

@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import check_pair
@@ -30,37 +29,7 @@ from biorrr.models.rates import Rates
 # |p| over the largest, along which the optimum is a continuum: rotations of outputs and of
 # interneurons
 NEUTRAL = 1e-7
-ROUNDS = 8  # of the noise that noise causes; six are enough where the rates are tolerable
-
-
-def norm_modes(rates: Rates, eigenvalue: float, direct: bool = False) -> NDArray:
-    """Return the eigenvalues p of the norm of an output, against its inhibition and Vy.
-
-    R may have a rate of its own. Then g is l ((q + r) p + 2 q r) / (p + q).
-    """
-    x, y, q, r = (getattr(rates, path).eta0 for path in "xyqr")
-    filters = Polynomial([0, 0, y + x * eigenvalue, 1])
-    if direct:
-        return (filters + 2 * q * x * Polynomial([y, 1])).roots()
-    inhibition = 2 * eigenvalue * x * Polynomial([2 * q * r, q + r])
-    return (filters * Polynomial([q, 1]) + inhibition * Polynomial([y, 1])).roots()
-
-
-def pair_modes(rates: Rates, first: float, second: float, direct: bool = False) -> NDArray:
-    """Return the eigenvalues p of a pair of outputs, for r = q; the rotation of both, 0, is left
-    out.
-    """
-    x, y, both = rates.x.eta0, rates.y.eta0, first + second
-    g = rates.q.eta0 * (1.0 if direct else both)
-    d = x * y * (first - second)
-    filters = Polynomial([-d, y + x * second, 1]) * Polynomial([d, y + x * first, 1])
-    return (filters + g * x * Polynomial([y, 1]) * Polynomial([2 * y + x * both, 2])).roots()
-
-
-def exchange_modes(rates: Rates, inside: float, outside: float) -> NDArray:
-    """Return the eigenvalues p of the exchange of an output for a direction outside."""
-    x, y = rates.x.eta0, rates.y.eta0
-    return Polynomial([x * y * (inside - outside), y + x * inside, 1]).roots()
+ROUNDS, ROWS = 6, 1000  # noise that noise causes settles in 4 rounds where rates are tolerable
 
 
 def least_inhibition(eigenvalues: ArrayLike, x: float, y: float, direct: bool = False) -> float:
@@ -113,6 +82,26 @@ def unflatten(vector: NDArray, like: Sequence[NDArray]) -> list[NDArray]:
     return [p.reshape(*p.shape[:-1], *w.shape) for p, w in zip(parts, like, strict=True)]
 
 
+def align(weights: Sequence[NDArray], best: Sequence[NDArray]) -> list[NDArray]:
+    """Return weights (snapshots, ...) with outputs, and interneurons, rotated to those of ``best``.
+
+    Inputs are white.
+    """
+
+    def rotation(those: NDArray, there: NDArray) -> NDArray:
+        left, _, right = np.linalg.svd(those.swapaxes(-2, -1) @ there)
+        return left @ right
+
+    Vx, Vy, *inhibition = weights
+    turn = rotation(Vx, best[0])
+    back = turn.swapaxes(-2, -1)
+    if len(inhibition) == 1:
+        return [Vx @ turn, Vy @ turn, back @ inhibition[0] @ turn]
+    Q, R = back @ inhibition[0], inhibition[1] @ turn
+    relabel = rotation(Q, best[2])
+    return [Vx @ turn, Vy @ turn, Q @ relabel, relabel.swapaxes(-2, -1) @ R]
+
+
 def jacobian(X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = False) -> NDArray:
     """Return the derivative of the drift by all weights at the optimum, in the order of
     :func:`flatten`.
@@ -129,6 +118,17 @@ def jacobian(X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = Fa
     return np.array([change(start + one) for one in step * 1j * np.eye(start.size)]).T / step
 
 
+def linear_modes(
+    X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = False
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the eigenvalues of the Jacobian, its modes in columns, and in rows what reads the
+    amplitude of each; those along which the optimum is a continuum are left out.
+    """
+    values, modes = np.linalg.eig(jacobian(X, Y, k, rates, direct))
+    active = np.abs(values) > NEUTRAL * np.abs(values).max()
+    return values[active], modes[:, active], np.linalg.pinv(modes)[active]
+
+
 def expected_excess(
     X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = False, rounds: int = ROUNDS
 ) -> float:
@@ -141,19 +141,18 @@ def expected_excess(
     """
     X, Y = check_pair(X, Y)
     best, exact, rng = optimum(X, Y, k, direct), ExactSolution(X, Y), np.random.default_rng(0)
-    values, modes = np.linalg.eig(jacobian(X, Y, k, rates, direct))
-    active = np.abs(values) > NEUTRAL * np.abs(values).max()
-    left, values, modes = np.linalg.pinv(modes)[active], values[active], modes[:, active]
+    values, modes, read = linear_modes(X, Y, k, rates, direct)
     if values.real.max() > 0:
         return np.inf
     root = np.linalg.cholesky(X.T @ X / len(X))  # whitened filters are root' Vx
     inside, F = root.T @ best[0], np.linalg.solve(root, X.T @ Y / len(X))
     outside = root @ (np.eye(len(root)) - inside @ inside.T)
-    loss, away = np.inf, np.zeros((len(X), modes.shape[0]))
+    loss, away = np.inf, np.zeros((ROWS, modes.shape[0]))
     for _ in range(rounds):
-        single = sample_changes(unflatten(flatten(best) + away, best), X, Y, rates, direct)
-        kicks = left @ flatten(single).T
-        spread = -(kicks @ kicks.conj().T / len(X)) / np.add.outer(values, values.conj())
+        rows = rng.integers(len(X), size=ROWS)
+        weights = unflatten(flatten(best) + away, best)
+        kicks = read @ flatten(sample_changes(weights, X[rows], Y[rows], rates, direct)).T
+        spread = -(kicks @ kicks.conj().T / ROWS) / np.add.outer(values, values.conj())
         S = (modes @ spread @ modes.conj().T).real
         of_Vx = S[: best[0].size, : best[0].size].reshape(*best[0].shape, *best[0].shape)
         turned = np.einsum("am,mici,bc->iab", outside.T, of_Vx, outside.T)

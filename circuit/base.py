@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -18,16 +18,18 @@ from biorrr.circuit.engines.choice import ENGINES, Engines
 from biorrr.circuit.regression import Regression
 from biorrr.circuit.results.results import results
 from biorrr.circuit.results.run import Run
+from biorrr.circuit.results.runs import Runs, results_of_seeds
 from biorrr.circuit.results.text_table import Tabled
 from biorrr.circuit.simulation.checkpoint import Checkpoint
-from biorrr.circuit.simulation.events import silenceable
+from biorrr.circuit.simulation.events import let_fall_silent
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
-from biorrr.circuit.simulation.prepare import prepare
+from biorrr.circuit.simulation.prepare import prepare_seeds
 from biorrr.circuit.simulation.saving import Saving
+from biorrr.circuit.simulation.seeds import simulate_seeds
 from biorrr.circuit.simulation.simulate import Callback, simulate
 from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
-from biorrr.circuit.stimulus.presentation import as_seed
+from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
 from biorrr.models import Departure, Event, Parts
 from biorrr.models.meanings import Meanings
@@ -175,7 +177,7 @@ class CircuitBase(Tabled):
         key = tuple(sizes[port.name] for port in self.ports), moving, silent
         if key not in self._blueprints:
             self.check_sizes(sizes)
-            parts = silenceable(self.parts, silent)
+            parts = let_fall_silent(self.parts, silent)
             for port in self.ports:
                 population, size = parts[port.population], sizes[port.name]
                 if population.size not in (None, size):
@@ -223,7 +225,8 @@ class CircuitBase(Tabled):
         final: bool = True,
         seed=None,
         weights: Mapping[str, object] | None = None,
-    ) -> Run:
+        seeds: Iterable | None = None,
+    ) -> Run | Runs:
         """Present the data and let the circuit learn.
 
         Parameters
@@ -284,6 +287,11 @@ class CircuitBase(Tabled):
             In place of the circuit's, for this run.
         weights
             Initial matrices of any pathway by name, in place of those drawn.
+        seeds
+            Several seeds, such as ``range(32)``. Returns :class:`~biorrr.circuit.Runs`, the same as
+            of one run after another; compiled circuits run eight of them side by side, on all
+            cores. Runs that diverge or do not settle are among them, and in ``errors``. A
+            checkpoint run.npz becomes run-0.npz, run-1.npz, and so on.
 
         Raises
         ------
@@ -300,7 +308,10 @@ class CircuitBase(Tabled):
             raise InputTypeError(
                 f"callback: must be a function of samples seen and weights (got {callback!r})"
             )
-        job = prepare(
+        if seeds is not None and seed is not None:
+            raise InputError("seeds: cannot be given beside seed; leave one of them out")
+        own = self.seed if seed is None else seed
+        jobs = prepare_seeds(
             self,
             X,
             Y,
@@ -312,11 +323,12 @@ class CircuitBase(Tabled):
             centre=centre,
             events=events,
             final=final,
-            seed=seed,
+            seeds=[own] if seeds is None else check_seeds(seeds),
             weights=weights,
         )
-        outcome = simulate(job, checkpoint, callback, progress)
-        return results(job, outcome)
+        if seeds is None:
+            return results(jobs[0], simulate(jobs[0], checkpoint, callback, progress))
+        return results_of_seeds(jobs, simulate_seeds(jobs, checkpoint, callback, progress))
 
     @functools.cached_property
     def engines(self) -> Engines:
@@ -345,10 +357,7 @@ class CircuitBase(Tabled):
 
         Its objects are called as the parts are, behind the circuit's name where it has one. A tick
         is one second of Brian2's time. ``run`` presents the samples; to run the network alone, set
-        inputs and the clock's `waking`. To see a tick's own values, a monitor must look when the
-        tick is over:
-        ``StateMonitor(circuit.network["pyramidal"], "plateau", record=True, when="end", order=1)``.
-        ``run.network`` is that of one run.
+        its inputs. All of a tick is done before monitors look. ``run.network`` is that of one run.
         """
         found = self.engines.networks(
             {b.code for (_, _, silent), b in self._blueprints.items() if not silent}
@@ -367,7 +376,7 @@ class CircuitBase(Tabled):
 
     # -- views -------------------------------------------------------------------------------------
 
-    def _shown(self, sizes: tuple[int, ...], run: Run | None) -> Blueprint:
+    def _blueprint_of(self, sizes: tuple[int, ...], run: Run | None) -> Blueprint:
         """Return the blueprint of ``run``, or that of the circuit with ``sizes``."""
         return self.blueprint(*sizes) if run is None else instance_of("run", run, Run).blueprint
 
@@ -377,7 +386,7 @@ class CircuitBase(Tabled):
         """
         from biorrr.circuit.results.graph import wiring
 
-        return wiring(self._shown(sizes, run))
+        return wiring(self._blueprint_of(sizes, run))
 
     def describe(self, *sizes: int, run: Run | None = None) -> str:
         """Return the model in readable text, made from the objects that are simulated.
@@ -396,13 +405,13 @@ class CircuitBase(Tabled):
             for port in self.ports
             if not sizes and run is None and self.parts[port.population].size is None
         }
-        return describe(self._shown(sizes, run), unknown)
+        return describe(self._blueprint_of(sizes, run), unknown)
 
     def locality(self, run: Run | None = None) -> list:
         """Return which variables each plasticity rule reads, one :class:`Locality` per pathway."""
         from biorrr.circuit.results.locality import locality
 
-        parts = self._shown((), run).parts
+        parts = self._blueprint_of((), run).parts
         return [locality(parts, pathway) for pathway in parts.weighted]
 
     def to_html(

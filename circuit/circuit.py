@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Port
-from biorrr.circuit.simulation.initial_state import Beginning, given_weights
+from biorrr.circuit.simulation.initial_state import Beginning, check_given_weights
 from biorrr.circuit.stimulus.data_checks import mapping
 from biorrr.errors import InputError, InputTypeError
-from biorrr.models import Clock, Parts, Pathway, Population, departed
+from biorrr.models import Clock, Parts, Pathway, Population, apply_departures
 
 _DRAWS = "must be a function of the numbers of features by port and of the seed, or None"
 
@@ -82,7 +82,9 @@ class Circuit(CircuitBase):
         clock = (
             () if "clock" in [population.name for population in self.populations] else (Clock(),)
         )
-        return departed(Parts((*clock, *self.populations), tuple(self.pathways)), self.departures)
+        return apply_departures(
+            Parts((*clock, *self.populations), tuple(self.pathways)), self.departures
+        )
 
     @functools.cached_property
     def ports(self) -> tuple[Port, ...]:
@@ -97,7 +99,7 @@ class Circuit(CircuitBase):
             drawn = self.draw(blueprint.sizes, seed)
         except TypeError as error:
             raise InputTypeError(f"draw: {_DRAWS} ({error})") from error
-        return Beginning(given_weights(mapping("draw", drawn), blueprint))
+        return Beginning(check_given_weights(mapping("draw", drawn), blueprint))
 
 
 def _ports(parts: Parts, inputs: Mapping[str, str] | None) -> tuple[Port, ...]:

@@ -18,7 +18,7 @@ from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.simulation.failures import advice_on_divergence
-from biorrr.circuit.simulation.initial_state import Beginning, drawn_areas, drawn_weights
+from biorrr.circuit.simulation.initial_state import Beginning, draw_areas, draw_weights
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.stimulus.data_checks import warn, warn_of_rank
 from biorrr.circuit.stimulus.feeds import Feed
@@ -39,13 +39,13 @@ from biorrr.models import (
     SensoryInput,
     Settled,
     Spiking,
-    departed,
+    apply_departures,
     microcircuit_parts,
     with_values,
 )
 from biorrr.models.auto_rates import (
     Drive,
-    Policy,
+    plan,
     plan_of_areas,
     start_of_areas,
     usual_inhibition,
@@ -135,12 +135,12 @@ class Regression:
                 remedy = "; the constraint needs one per pyramidal cell"
                 whole_number("interneurons", area.interneurons, area.k, remedy)
             parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
-            parts = departed(parts, [ApicalFeedback(self.areas, rates)])
+            parts = apply_departures(parts, [ApicalFeedback(self.areas, rates)])
         else:
             (area,) = self.areas
-            parts = microcircuit_parts(area.k, area.interneurons, rates and rates[0])
+            parts = microcircuit_parts(area.k, area.interneurons, rates[0] if rates else None)
             departures = departures if rates else (AdaptiveRates(), *departures)
-        parts = departed(_with_own(parts, populations, pathways), departures)
+        parts = apply_departures(_with_own(parts, populations, pathways), departures)
         return parts.having(with_values(parts["neuromodulator"], **self._broadcast(parts)))
 
     def _broadcast(self, parts: Parts) -> dict[str, float | str]:
@@ -188,7 +188,7 @@ class Regression:
         """
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
         if not self.fitted:
-            return drawn_areas(self.areas, m, n, seed), {}
+            return draw_areas(self.areas, m, n, seed), {}
         power_x, power_y = float(m), 1.0
         if feeds is not None:
             power_x, power_y = feeds["x"].facts.power, feeds["y"].facts.power / n
@@ -199,7 +199,7 @@ class Regression:
             **plan_of_areas(last),
         }
         start = start_of_areas(power_x, power_y, self.s)
-        return drawn_areas(self.areas, m, n, seed, start), known
+        return draw_areas(self.areas, m, n, seed, start), known
 
     def _draw(
         self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, seed: int, last: float
@@ -210,20 +210,18 @@ class Regression:
         if given := rates_of_areas(self.rates, 1):
             start = given[0].start
         else:
-            drive, policy = Drive.white(m, n), Policy.of(last)
+            drive = Drive.white(m)
             if feeds is not None:
                 x, y = feeds["x"], feeds["y"]
                 means, powers = (x.mean, y.mean), (x.facts.power, y.facts.power)
                 drive = Drive.of(x.facts.some, y.facts.some, self.ridges, means, powers)
-            start = drive.start(n, self.s, policy)
+            start = drive.start(self.s)
             known = {
-                "power_x": drive.power_x,
-                "typical_y": drive.typical_y(n, policy),
                 "outputs": float(area.k),
-                **policy.plan(area.k, self.s, drive, last),
+                **plan(area.k, self.s, drive, last),
             }
         present = {pathway.weight for pathway in blueprint.parts.weighted}
-        drawn = drawn_weights((m, n, area.k, area.interneurons), seed, start)
+        drawn = draw_weights((m, n, area.k, area.interneurons), seed, start)
         return {name: matrix for name, matrix in drawn.items() if name in present}, known
 
     # -- results -----------------------------------------------------------------------------------

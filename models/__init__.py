@@ -10,7 +10,7 @@ from biorrr.models.areas.equilibrium import (
     settling_matrix,
 )
 from biorrr.models.areas.settled import Settled
-from biorrr.models.departure import Departure, InAreas, departed
+from biorrr.models.departure import Departure, InAreas, apply_departures
 from biorrr.models.departures.connections import DalesLaw, SparseConnections
 from biorrr.models.departures.dynamics import Leaky
 from biorrr.models.departures.eligibility import Eligibility
@@ -96,7 +96,7 @@ __all__ = [
     "Term",
     "TransmissionNoise",
     "Variable",
-    "departed",
+    "apply_departures",
     "equilibrium",
     "gaussian_draw",
     "microcircuit_parts",

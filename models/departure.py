@@ -20,7 +20,7 @@ class Departure:
     hierarchy. It wraps expressions of those parts, and adds variables and steps to them; it leaves
     the other parts alone. A step says by its phase where within a tick it belongs, so departures
     can be combined in any order. What cannot be combined is declared here and checked by
-    :func:`departed`.
+    :func:`apply_departures`.
 
     A subclass defines :meth:`altered`, or :meth:`alter` where it changes several parts together.
 
@@ -130,7 +130,7 @@ class DoesNotFit(InputError):
         self.reason = reason
 
 
-def departed(parts: Parts, departures: Iterable[Departure]) -> Parts:
+def apply_departures(parts: Parts, departures: Iterable[Departure]) -> Parts:
     """Return ``parts`` under all ``departures``, after a check that they fit each other and the
     circuit.
     """

@@ -191,7 +191,7 @@ def subtracts(code: str, name: str) -> bool:
     """
     values = (node for _, value in parsed(code) for node in ast.walk(value))
     taken = [
-        node.right if isinstance(node, ast.BinOp) else node.operand
+        node.right if isinstance(node, ast.BinOp) else node.operand  # type: ignore[attr-defined]
         for node in values
         if isinstance(getattr(node, "op", None), (ast.Sub, ast.USub))
     ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,7 +72,12 @@ def _rate(name: str, value: Any) -> Rate:
         raise InputTypeError(f"{name}: must be Rate(...) or a number (got {value!r})") from None
 
 
-AnyRate = Annotated[Rate, _rate]
+if TYPE_CHECKING:  # a number or a Rate when it is given, a Rate once it is stored
+    AnyRate: TypeAlias = Any
+    RateOrSame: TypeAlias = Any
+else:
+    AnyRate = Annotated[Rate, _rate]
+    RateOrSame = AnyRate | None
 
 
 @dataclass(frozen=True)
@@ -102,9 +107,9 @@ class Rates:
     """
 
     x: AnyRate
-    y: AnyRate | None = None
-    q: AnyRate | None = None
-    r: AnyRate | None = None
+    y: RateOrSame = None
+    q: RateOrSame = None
+    r: RateOrSame = None
     start: tuple[Positive, Positive, Positive] = (0.01, 0.1, 1 / 3)  # as the paper
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ from biorrr.analysis.algorithms.kernel import (
 )
 from biorrr.analysis.algorithms.weights import check_weights, initial_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
-from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, Drive, Policy
+from biorrr.models.auto_rates import MEMORY, PLANNED, Drive, plan
 from biorrr.models.rates import Rates
 
 
@@ -82,7 +82,7 @@ class OnlineBioRRR(OnlineFilterLearner):
         self._drive = Drive.of(X, Y, ridge_pair(self.ridge_))
         m, n = X.shape[1], Y.shape[1]
         rates = given_rates(self.rates)
-        start = rates.start if rates else self._drive.start(n, self.s, Policy.of(self._last))
+        start = rates.start if rates else self._drive.start(self.s)
         self.Vx_, self.Vy_, self.Q_ = initial_weights(
             (m, n, self.k), start, rng, self.Vx0, self.Vy0, self.Q0
         )
@@ -95,15 +95,8 @@ class OnlineBioRRR(OnlineFilterLearner):
     def _present(self, X, Y, order):
         rates = rate_table(given_rates(self.rates), "xyqr")
         s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge_), self._drive
-        policy = Policy.of(self._last)
-        plan = policy.plan(self.k, s, drive, self._last)
-        typical_y = drive.typical_y(Y.shape[1], policy)
-        bounded = 1 - s + s * typical_y
-        wanted_y = plan["ratio_y"] * plan["base_q"] / bounded
-        wanted = np.array([plan["base_x"] / drive.power_x, wanted_y, plan["base_q"]])
-        single = np.array([plan[f"single_{path}"] for path in "xyq"])
-        course = [plan[name] for name in ("N_x", "N_q", "last", "least")]
-        course = np.array([*course, LEAST_GAIN * typical_y / bounded])
+        planned = plan(self.k, s, drive, self._last)
+        policy = np.array([planned[name] for name in PLANNED])
         Vx, Vy = (
             self.Vx_.T.copy(),
             self.Vy_.T.copy(),
@@ -122,9 +115,7 @@ class OnlineBioRRR(OnlineFilterLearner):
             ridge_x,
             ridge_y,
             rates,
-            wanted,
-            single,
-            course,
+            policy,
             self._mean_power,
         )
         self.Vx_, self.Vy_, self.Q_, self.R_ = Vx.T, Vy.T, Q, R
@@ -132,19 +123,14 @@ class OnlineBioRRR(OnlineFilterLearner):
 
 
 @kernel
-def _present(
-    X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, wanted, single, course, mean_power
-):
+def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, policy, mean_power):
     """Run Alg. 2 for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample
     count t on.
 
     Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); and R (l, k). rates is (4, 2),
-    eta0 and N for x, y, q and r, or (0, 2) for rates that follow the data. For those, wanted (3,)
-    are the rates at first for a typical sample, for x (before division by trace(QQ')), y and q;
-    single (3,) bounds the effect of one sample; course (5,) is N for x, N for the others, the
-    number of samples after which learning ends, the lowest output power that rates follow, and the
-    least trace(QQ') by which the rate of x is divided. mean_power (1,), changed in place, is that
-    power: |z|^2 per cell, a running mean.
+    eta0 and N for x, y, q and r, or (0, 2) for rates that follow the data. Those follow ``policy``,
+    the numbers of :data:`biorrr.models.auto_rates.PLANNED` in their order, and mean_power (1,),
+    changed in place: |z|^2 per cell, a running mean.
     """
     (k, m), l = Vx.shape, Q.shape[1]
     z, a, plateau, interneurons = np.empty(k), np.empty(k), np.empty(k), np.empty(l)
@@ -154,6 +140,7 @@ def _present(
         np.empty((k, k)),
         np.empty((k, m)),
     )
+    base_x, base_y, base_q, single_x, single_q, least_power, least_gain, last, fall = policy
     tiny = 1e-300  # keeps rates finite where a sample is zero
     for row in order:
         x, y = X[row], Y[row]
@@ -169,14 +156,15 @@ def _present(
             eta_q, eta_r = falling(rates, 2, t), falling(rates, 3, t)
         else:
             xx, yy, zz = m * ridge_x + tiny + square(x), ridge_y + square(y), tiny + square(z)
-            left = max(1 - t / course[2], 0.0)
-            mean_power[0] += (zz / k - mean_power[0]) / MEMORY
+            left = max(1 - t / last, 0.0) / (1 + t / fall)
             bound = np.sqrt(left)
-            f = left * min(max(mean_power[0], course[3]), 1.0) / (1 + t / course[1])
-            eta_x = min(wanted[0] * left * bound / (1 + t / course[0]), bound * single[0] / xx)
-            eta_x /= max(square(Q), course[4])
-            eta_y = min(wanted[1] * f, bound * single[1] / (1 - s + s * yy + tiny))
-            eta_q = min(wanted[2] * f, bound * single[2] / zz)
+            mean_power[0] += (zz / k - mean_power[0]) / MEMORY
+            wanted = left * min(max(mean_power[0], least_power), 1.0)
+            eta_x = min(left * bound * base_x, bound * single_x / xx)
+            eta_x /= max(square(Q), least_gain)
+            bound *= single_q
+            eta_y = min(base_y * wanted, bound / (1 - s + s * yy + tiny))
+            eta_q = min(base_q * wanted, bound / zz)
             eta_r = eta_q
 
         Czz[:] = learned[:] = gain[:] = 0.0

@@ -26,6 +26,24 @@ class RuntimeEngine:
             self.built: BuiltNetwork = build_network(blueprint, name)
             self.sample = self.built.compile(blueprint.program.sample)
             self.replay = self.built.compile(blueprint.program.replay)
+            self.duration = blueprint.timing.duration
+            self.ticks = self._alone()
+            # All of a tick is done before what else is in the network looks.
+            operation = brian2.NetworkOperation(
+                lambda: next(self.ticks, None),
+                clock=self.built.clock,
+                when="start",
+                order=-2000,
+                name=f"{name}_tick" if name else "tick",
+            )
+            self.built.network.add(operation)
+
+    def _alone(self) -> Iterator[None]:
+        """Do what happens in samples, tick by tick, with inputs that the user sets."""
+        while True:
+            for tick in range(self.duration):
+                _run(self.sample, tick, self.duration)
+                yield
 
     def begin(self, state: dict[str, np.ndarray]) -> None:
         """Put the network into ``state``, values by "part.variable"."""
@@ -42,17 +60,12 @@ class RuntimeEngine:
         ):
             self.begin(job.state)
             loop = _Loop(job, recorder, self, interrupted)
-            ticks = loop.ticks()
-            # All of a tick is done before what else is in the network looks.
-            operation = brian2.NetworkOperation(
-                lambda: next(ticks, None), clock=self.built.clock, when="start", order=-2000
-            )
-            network.add(operation)
+            self.ticks = loop.ticks()
             try:
                 network.run((job.stop - job.start) * job.ticks_per_sample * TICK, namespace={})
+                next(self.ticks, None)
             finally:
-                network.remove(operation)
-            next(ticks, None)
+                self.ticks = self._alone()
             return loop.outcome
 
 

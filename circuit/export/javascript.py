@@ -7,12 +7,14 @@ theirs by rounding alone.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import jinja2
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines.cpp_steps import Translator, active_of, array_of
+from biorrr.circuit.compile.operations import Operation
+from biorrr.circuit.engines.cpp_steps import Step, Translator, array_of
 from biorrr.models.random_draws import LARGEST_MEAN
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -85,6 +87,14 @@ class JavaScript(Translator):
     def __init__(self, blueprint: Blueprint) -> None:
         super().__init__(blueprint, str)
 
+    def step(self, operation: Operation) -> Step:
+        """Return the function of ``operation``; synapses of inputs that are silent are left out."""
+        step = super().step(operation)
+        if step.driver is None:
+            return step
+        active = active_of(*step.driver)
+        return replace(step, sources=(f"{active}.begin", f"{active}.end"))
+
     def local(self, name: str) -> str:
         """Return the name of a local variable that holds what the code calls ``name``."""
         return f"{name}$" if name in _RESERVED else name
@@ -123,6 +133,11 @@ class JavaScript(Translator):
             if name in _OURS
             else f"Math.{_SPELLING.get(name, name)}({written})"
         )
+
+
+def active_of(population: str, variable: str) -> str:
+    """Return the range of cells in which an input may not be 0, in JavaScript."""
+    return f"_circuit.active_{population}_{variable}"
 
 
 def write_program(circuit: Blueprint) -> str:

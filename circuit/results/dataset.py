@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.simulation.events import lesioned, rows_presented
+from biorrr.circuit.simulation.events import after_events, rows_presented
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
 from biorrr.models import Pathway
@@ -45,7 +45,7 @@ def label_results(job: Job, outcome: Outcome, attrs: Mapping[str, object]) -> La
     blueprint, timing = job.blueprint, job.blueprint.timing
     variables, coords = _snapshots(job, outcome)
     traces, at = _traces(job, outcome)
-    job = lesioned(job, job.events, outcome.samples)
+    job = after_events(job, job.events, outcome.samples)
     final = {p.weight: variables[p.weight][1][-1] for p in blueprint.parts.weighted}
     coords |= at
     for port in blueprint.ports:
@@ -75,6 +75,7 @@ def _snapshots(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, 
     """Return matrices at all snapshots by name, and how many samples had been seen at each, as
     xarray takes them.
     """
+    assert outcome.recorder is not None  # every simulated job has one
     blueprint, kept = job.blueprint, outcome.recorder.snapshots
     # Weights overflow one sample before activity does.
     finite = np.isfinite(np.hstack([kept.samples[:, None], *kept.values.values()])).all(axis=1)
@@ -96,6 +97,7 @@ def _traces(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, Any
     """Return traces by name, one row per sample or tick, and the samples and the places that they
     are of.
     """
+    assert outcome.recorder is not None  # every simulated job has one
     kept = outcome.recorder.traces
     blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.duration
     if not job.recording.traces:
@@ -140,8 +142,8 @@ def _shaped(
     if trace.chosen is not None:
         dims = (f"{trace.label}_{'synapse' if isinstance(part, Pathway) else 'cell'}",)
     elif isinstance(part, Pathway) and len(dims) == 2:
-        turn = blueprint.orientations[part.name]
-        rows, shape = turn.matrix(rows), turn.shape
+        orientation = blueprint.orientations[part.name]
+        rows, shape = orientation.matrix(rows), orientation.shape
     if (
         trace.quantity.name == "w"
         or trace.quantity.variable.block == "end"
@@ -183,9 +185,11 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
     circuit.
     """
     ports = {port.population: port.name for port in blueprint.ports}
-    cells = ("name", "size", "dimension", "shape", "meaning")
+    cells = ("name", "kind", "area", "size", "dimension", "shape", "meaning")
     synapses = (
         "name",
+        "kind",
+        "area",
         "weight",
         "source",
         "target",

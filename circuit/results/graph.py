@@ -15,15 +15,18 @@ from biorrr.circuit.compile.matrices import Orientation
 def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
     """Return a networkx graph of ``blueprint``: all cells and all pathways with weights.
 
-    Nodes carry size, shape and the variables that can be recorded; edges carry the name of the
-    matrix, sign, number of synapses, the current and the learning rule. All attributes are plain
-    text and numbers, so the graph can be written as GraphML.
+    Nodes carry kind, area, size, shape and the variables that can be recorded; edges carry the
+    name of the matrix, kind, area, sign, number of synapses, the current and the learning rule. All
+    attributes are plain text and numbers, so the graph can be written as GraphML. Cells and weights
+    are in :meth:`biorrr.circuit.Run.graph`.
     """
     graph = nx.MultiDiGraph(name="circuit")
     for population in blueprint.parts.populations:
         if population.shape:
             graph.add_node(
                 population.name,
+                kind=population.kind,
+                area=population.area,
                 size=population.size,
                 shape=population.shape,
                 traces=" ".join(
@@ -36,7 +39,9 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             pathway.source,
             pathway.target,
             key=pathway.name,
-            weight=pathway.weight,
+            matrix=pathway.weight,
+            kind=pathway.kind,
+            area=pathway.area,
             target_by_source=pathway.target_by_source,
             drives=pathway.drives,
             sign=blueprint.parts.sign(pathway),
@@ -49,36 +54,39 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
     return graph
 
 
-def cell_graph(data: xr.Dataset) -> nx.MultiDiGraph:
-    """Return a networkx graph of the circuit that a run left, given the run's ``data``.
-
-    It has a node for each cell, counted from 0, and an edge for each synapse with its final weight.
+def cell_graph(data: xr.Dataset) -> nx.DiGraph:
+    """Return a networkx graph of the circuit that a run left, given the run's ``data``; see
+    :meth:`biorrr.circuit.Run.graph`.
     """
     circuit = json.loads(data.attrs["circuit"])
-    cells = nx.MultiDiGraph(name="cells of the circuit")
-    size = {population["name"]: population["size"] for population in circuit["populations"]}
-    for population in circuit["populations"]:
-        for index in range(population["size"]):
-            cells.add_node(
-                f"{population['name']} {index}",
-                population=population["name"],
-                index=index,
-                shape=population["shape"],
-            )
-    for pathway in circuit["pathways"]:
-        turn = Orientation(
-            size[pathway["source"]], size[pathway["target"]], bool(pathway["target_by_source"])
+    populations = {population["name"]: population for population in circuit["populations"]}
+    ends = [(pathway["source"], pathway["target"]) for pathway in circuit["pathways"]]
+    parallel = len(set(ends)) < len(ends)  # two pathways between the same cells
+    cells = (nx.MultiDiGraph if parallel else nx.DiGraph)(name="cells of the circuit")
+    for name, population in populations.items():
+        facts = {"population": name} | {key: population[key] for key in ("kind", "area", "shape")}
+        cells.add_nodes_from(
+            (f"{name} {index}", facts | {"index": index}) for index in range(population["size"])
         )
-        for place, weight in enumerate(turn.flat(data[pathway["weight"]].values[-1])):
-            i, j = turn.ends(place)
+    for pathway in circuit["pathways"]:
+        source, target = pathway["source"], pathway["target"]
+        orientation = Orientation(
+            populations[source]["size"],
+            populations[target]["size"],
+            bool(pathway["target_by_source"]),
+        )
+        facts = {"pathway": pathway["name"], "matrix": pathway["weight"]}
+        facts |= {key: pathway[key] for key in ("kind", "area", "drives", "sign")}
+        weights = orientation.flat(data[pathway["weight"]].values[-1]).tolist()
+        for place, weight in enumerate(weights):
+            i, j = orientation.ends(place)
+            key = {"key": pathway["name"]} if parallel else {}
             cells.add_edge(
-                f"{pathway['source']} {i}",
-                f"{pathway['target']} {j}",
-                key=pathway["name"],
-                pathway=pathway["name"],
-                matrix=pathway["weight"],
-                drives=pathway["drives"],
-                sign=pathway["sign"],
-                weight=float(weight),
+                f"{source} {i}",
+                f"{target} {j}",
+                **key,
+                **facts,
+                weight=weight,
+                strength=abs(weight),
             )
     return cells

@@ -134,6 +134,25 @@ class Run(RunFigures, Tabled):
         """Names of the traces that were recorded."""
         return json.loads(self.attrs["traces"])
 
+    def graph(self):
+        """Return the cells and synapses with their final weights as a networkx DiGraph.
+
+        A node is a cell, called by its population and its number from 0, such as "pyramidal 1". It
+        has ``population``, ``kind``, ``area`` (0 where there is one), ``index`` and ``shape``. An
+        edge is a synapse, from the cell that acts to the cell that is acted upon. It has
+        ``weight``, ``strength`` (the weight without its sign), ``pathway``, ``matrix`` (the paper's
+        name), ``kind``, ``area``, ``drives`` and ``sign`` (-1 for what is subtracted from its
+        target). A circuit with two pathways between the same cells gives a MultiDiGraph.
+
+        ``networkx.write_graphml`` writes it with all digits. Gephi takes ``weight`` as the weight
+        of an edge; its layouts need ``strength`` in its place, since they know no negative weights.
+        A synapse takes 0.5 kB in memory and 0.4 kB in the file, so a circuit of 200,000 synapses
+        becomes a graph of 100 MB and a file of 80 MB.
+        """
+        from biorrr.circuit.results.graph import cell_graph
+
+        return cell_graph(self.data)
+
     def inner_state(self) -> dict[str, np.ndarray]:
         """Return weights and memories as the engine held them in the end, flat, by
         "part.variable".

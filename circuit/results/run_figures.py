@@ -160,9 +160,8 @@ class RunFigures:
     def plot_wiring(self, ax=None):
         """Draw the circuit: its cells, and its synapses with their final weights; one axes."""
         from biorrr.analysis import plot_wiring
-        from biorrr.circuit.results.graph import cell_graph
 
-        return plot_wiring(cell_graph(self.data), ax=ax)
+        return plot_wiring(self.graph(), ax=ax)  # type: ignore[attr-defined]
 
     def plot_raster(self, shown: int = 12, neurons=None, ax=None):
         """Draw the last samples as an electrode would see them: spikes, where the cells spike, and

@@ -24,7 +24,7 @@ from biorrr.models import (
     Silence,
     Silenceable,
     SwapData,
-    departed,
+    apply_departures,
 )
 
 
@@ -33,7 +33,7 @@ def advance(engine: Engine, job: Job, events: Sequence[Event], recorder: Recorde
     cuts = sorted({event.at for event in events if job.start < event.at < job.stop})
     state = job.state
     for start, stop in pairwise([job.start, *cuts, job.stop]):
-        stretch = lesioned(replace(job, start=start, stop=stop, state=state), events, start)
+        stretch = after_events(replace(job, start=start, stop=stop, state=state), events, start)
         outcome = engine.advance(stretch, recorder)
         state = outcome.state
         if outcome.ended != "done":
@@ -43,7 +43,7 @@ def advance(engine: Engine, job: Job, events: Sequence[Event], recorder: Recorde
     return outcome
 
 
-def lesioned(job: Job, events: Sequence[Event], sample: int) -> Job:
+def after_events(job: Job, events: Sequence[Event], sample: int) -> Job:
     """Return ``job`` as it is after all ``events`` up to ``sample``."""
     state, feeds, presentation = dict(job.state), dict(job.feeds), job.presentation
     for event in events:
@@ -77,9 +77,7 @@ def rows_presented(job: Job, samples: np.ndarray) -> np.ndarray:
     for swap, part in zip([None, *swaps], parts, strict=True):
         if swap is not None:
             presentation = replace(presentation, n_samples=len(swap.X))
-        for stretch in np.split(part, np.flatnonzero(np.diff(part) > 1) + 1):
-            if len(stretch):
-                rows.append(presentation.rows(int(stretch[0]), int(stretch[-1]) + 1))
+        rows.append(presentation.rows_at(part))
     return np.concatenate(rows)
 
 
@@ -96,7 +94,7 @@ def as_events(events) -> tuple[Event, ...]:
     return tuple(sorted(given, key=lambda event: event.at))
 
 
-def silenceable(parts: Parts, populations: Iterable[str]) -> Parts:
+def let_fall_silent(parts: Parts, populations: Iterable[str]) -> Parts:
     """Return ``parts`` in which cells of ``populations`` may fall silent."""
     have = [population.name for population in parts.populations if population.shape]
     for name in populations:
@@ -105,7 +103,7 @@ def silenceable(parts: Parts, populations: Iterable[str]) -> Parts:
                 f"Silence.population: must be cells of this circuit (got {name!r}); it has "
                 f"{', '.join(have) or 'none'}"
             )
-    return departed(parts, map(Silenceable, populations))
+    return apply_departures(parts, map(Silenceable, populations))
 
 
 def check_events(

@@ -59,7 +59,7 @@ def initial_state(
     start
         An earlier run to continue, whose weights and memories replace all others.
     """
-    weights = {**begin.weights, **given_weights(given or {}, blueprint)}
+    weights = {**begin.weights, **check_given_weights(given or {}, blueprint)}
     values = _Values(blueprint, seed, begin.parameters)
     kept = {} if start is None else _remembered(start, blueprint)
     state: dict[str, np.ndarray] = {}
@@ -69,20 +69,20 @@ def initial_state(
         held = kept.get(quantity.key) if quantity.variable.role == "memory" else None
         state[quantity.key] = values.flat(quantity) if held is None else held
     for pathway in blueprint.parts.weighted:
-        turn = blueprint.orientations[pathway.name]
+        orientation = blueprint.orientations[pathway.name]
         key = f"{pathway.name}.w"
         if key in kept:
             drawn = kept[key]
         elif pathway.weight in weights:
-            drawn = turn.flat(weights[pathway.weight])
+            drawn = orientation.flat(weights[pathway.weight])
         else:
             rng = generator(seed, WEIGHTS, zlib.crc32(pathway.name.encode()))
-            drawn = pathway.spread * rng.standard_normal(math.prod(turn.shape))
+            drawn = pathway.spread * rng.standard_normal(math.prod(orientation.shape))
         state[key] = values.begun(pathway, drawn)
     return {quantity.key: state[quantity.key] for quantity in blueprint.state}
 
 
-def drawn_weights(
+def draw_weights(
     sizes: tuple[int, int, int, int],
     seed: int,
     start: tuple[float, float, float],
@@ -109,7 +109,7 @@ def drawn_weights(
     return drawn
 
 
-def drawn_areas(
+def draw_areas(
     layout: Sequence[Area],
     m: int,
     n: int,
@@ -143,7 +143,7 @@ def drawn_areas(
     return out
 
 
-def given_weights(given: Mapping[str, object], blueprint: Blueprint) -> dict[str, np.ndarray]:
+def check_given_weights(given: Mapping[str, object], blueprint: Blueprint) -> dict[str, np.ndarray]:
     """Check matrices given by name; return them as arrays of floats."""
     known = {p.weight: p for p in blueprint.parts.weighted}
     out = {}
@@ -236,11 +236,11 @@ class _Values:
                 other = self.blueprint.by_key[found.key]
                 value = self.flat(other) / in_si(other.variable.unit)
                 if found.place in ("pre", "post"):
-                    turn = self.blueprint.orientations[part.name]
+                    orientation = self.blueprint.orientations[part.name]
                     value = (
-                        np.repeat(value, turn.targets)
+                        np.repeat(value, orientation.targets)
                         if found.place == "pre"
-                        else np.tile(value, turn.sources)
+                        else np.tile(value, orientation.sources)
                     )
                 names[name] = value[0] if value.size == 1 else value
         return evaluate(expression, names)

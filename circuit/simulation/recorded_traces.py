@@ -174,8 +174,10 @@ def _places(name: str, chosen, quantity: Quantity, blueprint: Blueprint) -> tupl
     """
     if chosen is True:
         return None
-    turn = blueprint.orientations[quantity.part] if quantity.variable.per == "synapse" else None
-    shape = turn.shape if turn else (quantity.size,)
+    orientation = (
+        blueprint.orientations[quantity.part] if quantity.variable.per == "synapse" else None
+    )
+    shape = orientation.shape if orientation else (quantity.size,)
     places = np.asarray(chosen)
     fits = (
         places.dtype.kind in "iu"
@@ -185,11 +187,11 @@ def _places(name: str, chosen, quantity: Quantity, blueprint: Blueprint) -> tupl
     if not fits or not len(places) or (places < 0).any() or (places >= shape).any():
         what = (
             f"(row, column) pairs within its shape {shape}"
-            if turn
+            if orientation
             else f"cells in [0, {quantity.size - 1}]"
         )
         raise InputError(f"record: {name} must be True or a list of {what} (got {chosen!r})")
-    return tuple((turn.places(places) if turn else places).tolist())
+    return tuple((orientation.places(places) if orientation else places).tolist())
 
 
 def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[int, int], ...]]:

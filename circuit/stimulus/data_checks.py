@@ -120,7 +120,9 @@ def check_memory(name: str, need: float, remedy: str) -> None:
         )
 
 
-def warn_of_columns(name: str, mean: np.ndarray, variance: np.ndarray, centred: bool) -> None:
+def warn_of_columns(
+    name: str, mean: np.ndarray, variance: np.ndarray, samples: int, centred: bool
+) -> None:
     """Warn of constant columns, and of means that would be learned in place of the rest.
 
     Columns that are always zero are silent inputs, such as the corners of pictures; they need no
@@ -133,7 +135,9 @@ def warn_of_columns(name: str, mean: np.ndarray, variance: np.ndarray, centred: 
             f"{name}: {len(constant)} of {len(mean)} columns are constant ({which}); they carry no"
             " information"
         )
-    if not centred and np.sqrt((mean**2).mean()) > 0.1 * np.sqrt(variance.mean()):
+    # Beyond a tenth of the spread, and beyond three standard errors of the mean.
+    least = max(0.1**2, 3**2 / samples) * variance.mean()
+    if not centred and (mean**2).mean() > least:
         warn(
             f"{name}: its mean is large beside its spread; the theory is for centred data: "
             "subtract the mean, or run with centre=True"

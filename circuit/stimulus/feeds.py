@@ -15,6 +15,7 @@ from biorrr.circuit.stimulus.data_checks import check_table, file_facts, warn_of
 from biorrr.circuit.stimulus.signals import TimeSeries
 from biorrr.circuit.stimulus.statistics import Facts, facts_of
 from biorrr.errors import InputError, InputTypeError
+from biorrr.hints import did_you_transpose
 from biorrr.models import Parts
 from biorrr.models.physical_units import in_si
 
@@ -35,8 +36,8 @@ class Feed:
         By which each sample is multiplied after that: the unit of the variable that it sets, in SI
         units; 0 where the input is cut.
     held, ticks
-        Ticks for which a sample is held, and for which a row is shown: equal where every sample is
-        one row.
+        Ticks for which a sample is held, and for which a row is presented: equal where every
+        sample is one row.
     in_time
         True for a signal in time, whose windows are the samples.
     labels
@@ -67,8 +68,8 @@ class Feed:
         return len(self.values) * self.ticks // self.held
 
     def row(self, sample: int, tick: int) -> int:
-        """Return the row that is shown at a ``tick`` of the sample that is number ``sample`` of the
-        data.
+        """Return the row that is presented at a ``tick`` of the sample that is number ``sample`` of
+        the data.
         """
         return sample if self.ticks == self.held else (sample * self.held + tick) // self.ticks
 
@@ -90,18 +91,22 @@ def read_feeds(
         Of the circuit.
     """
     given = _by_port([port.name for port in ports], X, Y)
-    shown = {
+    called = {
         port: port if isinstance(X, Mapping) else port.upper() for port in given
     }  # as the user calls them
     feeds = {}
     for port in ports:
         unit = parts[port.population].variable(port.variable).unit
-        feeds[port.name] = _feed(shown[port.name], given[port.name], centre, timing, in_si(unit))
-    lengths = {shown[port]: feed.samples for port, feed in feeds.items()}
+        feeds[port.name] = _feed(called[port.name], given[port.name], centre, timing, in_si(unit))
+    lengths = {called[port]: feed.samples for port, feed in feeds.items()}
     if len(set(lengths.values())) > 1:
         counts = " and ".join(map(str, lengths.values()))
+        shapes = [feed.values.shape for feed in feeds.values() if not feed.in_time]
+        hint = (
+            did_you_transpose(*shapes) if list(lengths) == ["X", "Y"] and len(shapes) == 2 else ""
+        )
         raise InputError(
-            f"{', '.join(lengths)}: must have as many samples as each other (got {counts})"
+            f"{', '.join(lengths)}: must have as many samples as each other (got {counts}){hint}"
         )
     return feeds
 
@@ -147,7 +152,7 @@ def _feed(name: str, data, centre: bool, timing: Timing, gain: float) -> Feed:
         )
     facts = facts_of(name, values, centre)
     if len(values) > 1:
-        warn_of_columns(name, facts.mean, facts.variance, centre)
+        warn_of_columns(name, facts.mean, facts.variance, len(values), centre)
     labels = tuple(str(column) for column in getattr(data, "columns", ()))
     return Feed(
         values, facts, centre, gain, timing.duration, ticks, in_time, labels, file_facts(values)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from biorrr.models.auto_rates import LEAST_GAIN, MEMORY, OPEN_ENDED, PLANNED, Drive
+from biorrr.models.auto_rates import MEMORY, PLANNED, Drive, plan
 from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Population, summed
 from biorrr.models.rates import Rate
@@ -65,7 +65,8 @@ def Neuromodulator(
     return broadcasting(meaning, *broadcast_rates(rates), *others, *start, *half, step)
 
 
-_OPEN_ENDED = OPEN_ENDED.plan(k=1, s=0.0, drive=Drive.white(1, 1))
+_UNKNOWN = plan(k=1, s=0.0, drive=Drive.white(1))  # until there are data
+_LEFT = "left = clip(1 - sample / last, 0, 1) / (1 + sample / fall)"
 
 
 def AdaptiveNeuromodulator() -> Population:
@@ -81,15 +82,8 @@ def AdaptiveNeuromodulator() -> Population:
         broadcast("energy_z", "|z|^2"),
         broadcast("trace_q", "trace(QQ'), the gain of the inhibitory loop"),
         broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter"),
-        broadcast(
-            "power_x",
-            "mean of |x|^2 over the data, with the ridge",
-            "parameter",
-            "cells('sensory')",
-        ),
-        broadcast("typical_y", "power of y in a direction that is to be learned", "parameter", 1.0),
         *(
-            broadcast(name, meaning, "parameter", _OPEN_ENDED[name])
+            broadcast(name, meaning, "parameter", _UNKNOWN[name])
             for name, meaning in PLANNED.items()
         ),
         broadcast(
@@ -99,8 +93,11 @@ def AdaptiveNeuromodulator() -> Population:
             1.0,
         ),
         broadcast("outputs", "number of outputs", "parameter", 1.0),
-        broadcast(
-            "mean_power", f"|z|^2 per cell, averaged over about {MEMORY:g} samples", "memory"
+        # Not broadcast, and so it goes on in a run that continues another.
+        Variable(
+            "mean_power",
+            f"|z|^2 per cell, averaged over about {MEMORY:g} samples",
+            role="memory",
         ),
         broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
         broadcast("eta_mean", "eta_q, averaged over the sample so far", "memory"),
@@ -110,23 +107,21 @@ def AdaptiveNeuromodulator() -> Population:
         Step(
             "modulation",
             f"""
-            left = clip(1 - sample / last, 0, 1)
-            bound = learning * sqrt(left)
-            wanted_x = learning * left * sqrt(left) * base_x / power_x / (1 + sample / N_x)
-            gain = clip(trace_q, {LEAST_GAIN!r} * typical_y / (1 - s + s * typical_y), inf)
-            eta_x = clip(wanted_x, 0, single_x * bound / (energy_x + ridge_power + 1e-300)) / (gain * step_noise)
+            {_LEFT}
+            wanted_x = learning * left * sqrt(left) * base_x
+            bound_x = learning * sqrt(left) * single_x / (energy_x + ridge_power + 1e-300)
+            eta_x = clip(wanted_x, 0, bound_x) / (clip(trace_q, least_gain, inf) * step_noise)
             """,
         ),
         Step(
             "modulation",
             f"""
-            left = clip(1 - sample / last, 0, 1)
-            bound = learning * sqrt(left)
+            {_LEFT}
             mean_power += (energy_z / outputs - mean_power) / ({MEMORY!r} * duration)
-            wanted_q = learning * left * clip(mean_power, least, 1) * base_q / (1 + sample / N_q)
-            wanted_y = ratio_y * wanted_q / (1 - s + s * typical_y)
-            eta_y = clip(wanted_y, 0, single_y * bound / (1 - s + s * (energy_y + ridge_y) + 1e-300))
-            eta_q = clip(wanted_q, 0, single_q * bound / (energy_z + 1e-300))
+            wanted = learning * left * clip(mean_power, least_power, 1)
+            bound = learning * sqrt(left) * single_q
+            eta_y = clip(base_y * wanted, 0, bound / (1 - s + s * (energy_y + ridge_y) + 1e-300))
+            eta_q = clip(base_q * wanted, 0, bound / (energy_z + 1e-300))
             eta_r = eta_q
             eta_mean += eta_q / duration
             """,

@@ -20,7 +20,7 @@ LOADED = 2**31  # bytes of data that may be copied in memory
 ROWS_AT_ONCE = 4096  # memory-mapped arrays are looked through in pieces of this many samples
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Samples of a sensory and an instructive input.
 
@@ -76,6 +76,9 @@ class Dataset:
                 f"{self.name}: X and Y must have a row for each sample (got {len(self.X)} and"
                 f" {len(self.Y)} rows){did_you_transpose(self.X.shape, self.Y.shape)}"
             )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: X {self.X.shape}, Y {self.Y.shape}>"
 
     @cached_property
     def checksum(self) -> str:

@@ -70,7 +70,7 @@ def open_mat(path: Path, names: Sequence[str] = ()) -> MatFile:
 def _open_older(path: Path, names: Sequence[str]) -> MatFile:
     output, trouble = run_apart(older_matlab.__file__, path, *names)
     header, _, numbers = output.partition(b"\n")
-    told = json.loads(header) if header and not trouble else {"error": trouble}
+    told: dict[str, Any] = json.loads(header) if header and not trouble else {"error": trouble}
     if "error" in told:
         raise DataError(
             f"{path}: not a readable MATLAB file, perhaps damaged or truncated"

@@ -89,7 +89,7 @@ class Data(Settings):
         return [cls, *below] if cls.set_name or not below else below
 
     @classmethod
-    def made_from(cls, given: Any, options: Mapping[str, Any] = {}) -> Self:
+    def made_from(cls, given: Any, options: Mapping[str, Any] = {}) -> Any:
         """Make a value of one of the kinds below this class.
 
         Parameters
@@ -121,7 +121,7 @@ class Data(Settings):
             raise DataError(
                 f"{place}: no such data set or file" + (hint or f"; there are {', '.join(named)}")
             )
-        files = [one for one in cls.kinds() if not one.set_name]
+        files: list[Any] = [one for one in cls.kinds() if not one.set_name]
         return _made(next(one for one in files if one.is_meant(fields)), fields)
 
 

@@ -221,7 +221,9 @@ def predict_held_out(task: Task, data: data_sets.Dataset, seed: int) -> dict[str
     settings = task.settings
     x_mean, y_mean = X.mean(axis=0), Y.mean(axis=0)
     exact = analysis.ExactSolution(X - x_mean, Y - y_mean, settings.s, settings.ridge)
-    filters = {"held_out_r2_exact": (exact.Vx(settings.k), exact.readout(settings.k))}
+    filters: dict[str, Any] = {
+        "held_out_r2_exact": (exact.Vx(settings.k), exact.readout(settings.k))
+    }
     try:
         run = learn_samples(task, seed, X, Y, record=(), snapshots=2)
         filters["held_out_r2"] = run.Vx, run.data["readout"].values

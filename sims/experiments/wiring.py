@@ -50,8 +50,6 @@ CAPTIONS = {
 )
 def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
     """Let circuits learn, and spell out the graph of each."""
-    from biorrr.circuit.results.graph import cell_graph
-
     data = lab.load(settings.data)
     check_rank(settings.k, data)
     settings = lab.fill_in(ridge=default_ridge(data))
@@ -64,7 +62,7 @@ def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
     which = {seed: "" if settings.seeds == 1 else str(seed) for seed in runs}
     graphs = {
         f"synapses{'-' if which[seed] else ''}{which[seed]}.graphml": partial(
-            nx.write_graphml, cell_graph(run.data)
+            nx.write_graphml, run.graph()
         )
         for seed, run in runs.items()
     }
@@ -102,7 +100,7 @@ def learn_from(task: Task, data: data_sets.Dataset, seed: int) -> circuits.Run:
 
 def pathway(source: str, target: str, edge: dict[str, Any], run: circuits.Run) -> list[Quantity]:
     """Return number, size and sign of the synapses of one pathway, as the run has learned them."""
-    name = edge["weight"]
+    name = edge["matrix"]
     weights = run.data[name].values[-1]
     row = f"{name}, {source} to {target}"
     raising = float((edge["sign"] * weights > 0).mean())

@@ -4,62 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from biorrr.sims.lab.findings import Quantity
 
 INVENTORY = "inventory.json"
-RUN, DATASET, FIGURE, CAPTION, OTHER = (
-    "run",
-    "dataset",
-    "figure",
-    "caption",
-    "file",
-)  # kinds of files
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One file of a run folder.
-
-    Parameters
-    ----------
-    file
-        Name of the file, in the run folder itself.
-    kind
-        ``"run"`` (a circuit's weights and traces), ``"dataset"``, ``"figure"``, ``"caption"`` or
-        ``"file"``.
-    name
-        Name that the experiment gives to the figure or the data.
-    experiment, chapter
-        Experiment that the file is of, and the chapter of the run that it belongs to.
-    """
-
-    file: str
-    kind: str = OTHER
-    name: str = ""
-    experiment: str = ""
-    chapter: str = ""
+# Kinds of files; a run is a circuit's weights and traces.
+RUN, DATASET, FIGURE, CAPTION, OTHER = "run", "dataset", "figure", "caption", "file"
 
 
 @dataclass
 class Inventory:
-    """All files of a run folder, and unit and words of the numbers in its summary by their
-    names.
+    """The contents of a run folder.
+
+    Parameters
+    ----------
+    files
+        Kind of each file, by its name in the folder itself.
+    quantities
+        Unit and words of each number in the summary, by its name.
     """
 
-    entries: list[Entry] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
     quantities: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    @property
-    def files(self) -> list[str]:
-        """Names of all files."""
-        return [entry.file for entry in self.entries]
-
-    def of_kind(self, *kinds: str) -> Iterable[Entry]:
-        """Yield the entries of these kinds, in their order."""
-        return (entry for entry in self.entries if entry.kind in kinds)
+    def of_kind(self, *kinds: str) -> list[str]:
+        """Return the names of the files of these kinds, in their order."""
+        return [name for name, kind in self.files.items() if kind in kinds]
 
     def unit_of(self, name: str) -> str:
         """Return the unit of a number of the summary."""
@@ -73,38 +45,28 @@ class Inventory:
             self.quantities |= {name: said for name in one.numbers if said}
 
     def text(self) -> str:
-        """Return the inventory as JSON, without what is empty."""
-        listed = [
-            {name: value for name, value in asdict(entry).items() if value}
-            for entry in self.entries
-        ]
-        return json.dumps({"files": listed, "quantities": self.quantities}, indent=2) + "\n"
+        """Return the inventory as JSON."""
+        return json.dumps({"files": self.files, "quantities": self.quantities}, indent=2) + "\n"
 
     @classmethod
     def read(cls, found: Any) -> Inventory:
         """Read an inventory from parsed JSON; leave out what is no entry, since the file may be
         from others.
         """
-        found = found if isinstance(found, Mapping) else {}
-        listed, said = found.get("files"), found.get("quantities")
-        entries = [_entry(one) for one in listed] if isinstance(listed, list) else []
+        files, quantities = _table(found, "files"), _table(found, "quantities")
         return cls(
-            [entry for entry in entries if is_plain_name(entry.file)],
-            {name: _texts(one) for name, one in said.items()} if isinstance(said, Mapping) else {},
+            {name: str(kind) for name, kind in files.items() if is_plain_name(name)},
+            {name: dict(said) for name, said in quantities.items() if _is_text(said)},
         )
 
 
-def _entry(found: Any) -> Entry:
-    known = [one.name for one in fields(Entry)]
-    return Entry(
-        **{"file": ""} | {name: one for name, one in _texts(found).items() if name in known}
-    )
+def _table(found: Any, key: str) -> Mapping[str, Any]:
+    table = found.get(key) if isinstance(found, Mapping) else None
+    return table if isinstance(table, Mapping) else {}
 
 
-def _texts(found: Any) -> dict[str, str]:
-    """Return the texts of a table, by name; nothing where there is no table."""
-    items = found.items() if isinstance(found, Mapping) else ()
-    return {name: value for name, value in items if isinstance(value, str)}
+def _is_text(said: Any) -> bool:
+    return isinstance(said, Mapping) and all(isinstance(one, str) for one in said.values())
 
 
 def is_plain_name(name: str) -> bool:

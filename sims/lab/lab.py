@@ -105,7 +105,7 @@ class Lab(Generic[S]):
 
     # -- data and settings -------------------------------------------------------------------------
 
-    def load(self, data: Any) -> Any:
+    def load(self, data: Any) -> data_sets.Dataset:
         """Load data, a value of :mod:`biorrr.sims.data`; their checksum is part of what the results
         belong to.
         """
@@ -201,10 +201,15 @@ class Lab(Generic[S]):
         workplace.begin()
         folder, single = workplace.folder, len(items) == 1
         names = [self._name(function, item) for item in items]
-        results = [kept_result(folder, name) for name in names]
+        results: list[Any] = [kept_result(folder, name) for name in names]
         left = [number for number, result in enumerate(results) if result is None]
         work = functools.partial(
-            _work, function, self.settings, folder and folder.checkpoints, single, keep_unfinished
+            _work,
+            function,
+            self.settings,
+            folder.checkpoints if folder else None,
+            single,
+            keep_unfinished,
         )
         with (
             closing(
@@ -378,8 +383,10 @@ def _keep(folder: RunFolder | None, name: str, result: xr.Dataset) -> None:
 
 def kept_result(folder: RunFolder | None, name: str) -> xr.Dataset | None:
     """Return the result of an item that was finished earlier, or None."""
-    path = folder and inside(folder.checkpoints, f"{name}.nc")
-    if path is None or not path.exists():
+    if folder is None:
+        return None
+    path = inside(folder.checkpoints, f"{name}.nc")
+    if not path.exists():
         return None
     from biorrr.circuit.results.netcdf import read_netcdf
 

@@ -105,7 +105,7 @@ class Grid:
         for place, one in enumerate(arrays):
             if one is not None:
                 part = one.transpose(*own)
-                joined[(place, *map(slice, part.shape))] = part.values
+                joined[(place, *map(slice, part.shape))] = part.values  # type: ignore[index]
         shape = (*self.sizes.values(), *size)
         return xr.Variable((*self.sizes, *own), joined.reshape(shape), known[0].attrs)
 
@@ -122,7 +122,7 @@ class Grid:
 def is_item(value: Any) -> bool:
     """Return True if a value tells itself apart from others, here and in another process."""
     if is_dataclass(value):
-        return type(value).__dataclass_params__.frozen  # type: ignore[attr-defined]
+        return type(value).__dataclass_params__.frozen  # type: ignore[union-attr]
     return isinstance(value, int | float | str)
 
 

@@ -26,8 +26,8 @@ from biorrr.sims.lab.inventory import (
     DATASET,
     FIGURE,
     INVENTORY,
+    OTHER,
     RUN,
-    Entry,
     Inventory,
 )
 from biorrr.sims.lab.safe_files import FolderError, inside, read_json
@@ -223,12 +223,12 @@ class RunFolder:
         try:
             for chapter, found in (("", findings), *findings.chapters.items()):
                 self._write_chapter(chapter, found, format, captions)
-            with self._writing(Entry(SUMMARY)) as path:
+            with self._writing(SUMMARY) as path:
                 path.write_text(summary_text(findings), encoding="utf-8")
-            with self._writing(Entry(CONFIG)) as path:
+            with self._writing(CONFIG) as path:
                 path.write_text(config, encoding="utf-8")
             self.inventory.describe(findings.every_quantity)
-            with held_back(), self._writing(Entry(INVENTORY)) as path:
+            with held_back(), self._writing(INVENTORY) as path:
                 path.write_text(self.inventory.text(), encoding="utf-8")
         except BaseException:
             shutil.rmtree(written, ignore_errors=True)
@@ -243,30 +243,28 @@ class RunFolder:
         own.
         """
         experiment = findings.experiment
-        about: dict[str, Any] = {"experiment": experiment, "chapter": chapter}
         for name, result in findings.data.items():
             stem = name if not chapter else chapter if name == "run" else f"{chapter}-{name}"
             kind = RUN if isinstance(result, circuits.Run) else DATASET
-            with self._writing(Entry(f"{stem}.nc", kind, name, **about)) as path:
+            with self._writing(f"{stem}.nc", kind) as path:
                 write_results(result, path)
         for figure in findings.figures:
             stem = f"{figure.stem}{chapter.removeprefix(experiment)}"
             axes = figure.draw()
-            with self._writing(Entry(f"{stem}.{format}", FIGURE, figure.name, **about)) as path:
+            with self._writing(f"{stem}.{format}", FIGURE) as path:
                 save_figure(axes, path)
             template = captions.get((experiment, figure.name), "")
-            with self._writing(Entry(f"{stem}.md", CAPTION, figure.name, **about)) as path:
+            with self._writing(f"{stem}.md", CAPTION) as path:
                 path.write_text(findings.caption(template), encoding="utf-8")
         for name, write in findings.files.items():
-            with self._writing(Entry(name, **about)) as path:
+            with self._writing(name) as path:
                 write(path)
 
     @contextmanager
-    def _writing(self, entry: Entry) -> Iterator[Path]:
+    def _writing(self, name: str, kind: str = OTHER) -> Iterator[Path]:
         """Give a path to write a file of the run at, and list it in the inventory."""
-        self.inventory.entries.append(entry)
-        place = self.unfinished / RESULTS / entry.file
-        with whole_file(place, called=self.path / entry.file) as partial:
+        self.inventory.files[name] = kind
+        with whole_file(self.unfinished / RESULTS / name, called=self.path / name) as partial:
             yield partial
 
 

@@ -17,7 +17,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -31,7 +31,7 @@ TRIES = 4
 DIED = f"a process died each of {TRIES} times; perhaps it ran out of memory"
 GONE = "the scheduler is gone; what is finished is kept; the same command goes on with the rest"
 
-Submit = Callable[[Callable[..., Any], tuple[Any, ...], Sequence[Any]], Iterator[tuple[int, Any]]]
+Submit = Callable[[Callable[..., Any], tuple[Any, ...], Sequence[Any]], Generator[tuple[int, Any]]]
 
 
 class SchedulerError(InputError):
@@ -42,7 +42,7 @@ class SchedulerError(InputError):
 
 def submit_here(
     work: Callable[..., Any], shared: tuple[Any, ...], items: Sequence[Any]
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any]]:
     """Compute items in this process, one after another."""
     for number, item in enumerate(items):
         try:
@@ -70,7 +70,7 @@ class Processes:
 
     def __call__(
         self, work: Callable[..., Any], shared: tuple[Any, ...], items: Sequence[Any]
-    ) -> Iterator[tuple[int, Any]]:
+    ) -> Generator[tuple[int, Any]]:
         """Compute items side by side; a single one in this process."""
         if min(self.most, len(items)) <= 1:
             yield from submit_here(work, shared, items)
@@ -86,7 +86,7 @@ class Processes:
                     worker.give(items[number])
                     busy[worker.ours] = worker, number
                 for ready in wait([*busy]):
-                    worker, number = busy.pop(ready)  # type: ignore[index]
+                    worker, number = busy.pop(ready)  # type: ignore[call-overload]
                     try:
                         result, warned = worker.ours.recv()
                     except (EOFError, OSError):
@@ -200,7 +200,7 @@ class Dask:
 
     def __call__(
         self, work: Callable[..., Any], shared: tuple[Any, ...], items: Sequence[Any]
-    ) -> Iterator[tuple[int, Any]]:
+    ) -> Generator[tuple[int, Any]]:
         """Compute items on the workers of the scheduler."""
         from distributed import Client, KilledWorker, as_completed
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.inventory import Entry
 from biorrr.sims.lab.safe_files import FolderError, open_inside
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep, is_sweep
@@ -60,7 +59,7 @@ def shown(value: Any) -> str:
 
 
 def gather_figures(
-    folder: Path, room: int, entries: Sequence[Entry]
+    folder: Path, room: int, names: Sequence[str]
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the figures in ``folder`` as images that stand in the page, and the names of those
     that do not.
@@ -74,17 +73,17 @@ def gather_figures(
     room
         Bytes that the figures may take; those that do not fit, those that no page can show, and
         links are left out.
-    entries
+    names
         Figures that the inventory of the folder lists.
     """
     shown, left_out = [], []
-    for entry in entries:
-        uri = _uri(folder, entry.file, room)
+    for name in names:
+        uri = _uri(folder, name, room)
         if uri is None:
-            left_out.append(entry.file)
+            left_out.append(name)
             continue
         room -= len(uri)
-        shown.append({"name": entry.file, "uri": uri, "caption": caption_of(folder, entry.file)})
+        shown.append({"name": name, "uri": uri, "caption": caption_of(folder, name)})
     return shown, left_out
 
 

@@ -60,7 +60,7 @@ def gather_run(folder: Path) -> dict[str, Any]:
         "name": folder.resolve().name,
         "when": when(folder / SUMMARY, summary.get("seconds")),
         "sentence": _sentence(experiment, settings, summary, claims),
-        "figures": [*inventory.of_kind(FIGURE)],
+        "figures": inventory.of_kind(FIGURE),
         "claims": [*map(_claim, claims)],
         "own_tests": [*map(_claim, _listed(summary, "own_tests"))],
         "numbers": {

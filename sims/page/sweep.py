@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.inventory import FIGURE, Entry
 from biorrr.sims.lab.run_folder import is_in_use
 from biorrr.sims.lab.safe_files import FolderError
 from biorrr.sims.lab.settings import PROVENANCE, SettingsError, key_of, read_config
@@ -17,7 +16,7 @@ from biorrr.sims.sweeps.plan import read_plan
 from biorrr.sims.sweeps.run import PLAN
 
 MOST_CELLS = 50_000  # of the table: about 2 MB
-FIGURE_OF_SWEEP = Entry("sweep.png", FIGURE, "sweep")
+FIGURE_OF_SWEEP = "sweep.png"
 
 
 def is_sweep(folder: Path) -> bool:
@@ -58,7 +57,7 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
             f"{' and running' if is_in_use(folder) else ''}."
         ),
         "lines": further,
-        "figures": [FIGURE_OF_SWEEP] if os.path.lexists(folder / FIGURE_OF_SWEEP.file) else [],
+        "figures": [FIGURE_OF_SWEEP] if os.path.lexists(folder / FIGURE_OF_SWEEP) else [],
         "points": rows,
         "order": (
             f"The lowest {plan.measure} comes first."

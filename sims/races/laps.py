@@ -134,7 +134,7 @@ def run_circuit(task: Task, lap: Lap, seed: int, track: Track) -> dict[str, np.n
     """
     from biorrr.analysis.algorithms.estimator import shuffled_passes
     from biorrr.analysis.algorithms.weights import initial_weights
-    from biorrr.models.auto_rates import Drive, Policy
+    from biorrr.models.auto_rates import Drive
 
     X, Y, settings = track.data.X, track.data.Y, task.settings
     # Bio-RRR and backprop draw the same from the same seed: the order first, then the weights.
@@ -142,7 +142,7 @@ def run_circuit(task: Task, lap: Lap, seed: int, track: Track) -> dict[str, np.n
     order = shuffled_passes(len(X), lap.steps, drawn)
     m, n, s, ridge = X.shape[1], Y.shape[1], lap.heat.s, settings.ridge
     drive = Drive.of(X, Y, (ridge, ridge))
-    start = lap.rates.start if lap.rates else drive.start(n, s, Policy.of(lap.steps))
+    start = lap.rates.start if lap.rates else drive.start(s)
     Vx, Vy, Q = initial_weights((m, n, lap.k), start, drawn, None, None, None)
     circuit = settings.make_circuit(
         k=lap.k,

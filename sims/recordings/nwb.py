@@ -382,7 +382,9 @@ def find_trials(path: Path, file: Any, named: str | None) -> Trials:
 
 
 def _table_of_trials(path: Path, table: Any) -> Trials:
-    columns, times, others = _columns(table), {}, {}
+    columns = _columns(table)
+    times: dict[str, Any] = {}
+    others: dict[str, Any] = {}
     start = columns.get("start_time")
     if start is None or start.dtype.kind == "U" or not np.isfinite(start).any():
         raise DataError(

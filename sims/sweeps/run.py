@@ -201,7 +201,11 @@ def _carry_out(
             for one in left
         ]
         # Workers elsewhere are in other folders.
-        items = [replace(one, circuit=absolute(one.circuit)) if scheduler else one for one in left]
+        settings_left: list[Any] = left
+        items = [
+            replace(one, circuit=absolute(one.circuit)) if scheduler else one
+            for one in settings_left
+        ]
         # A table means that nothing is left to do, unless an interruption has left one.
         inside(out, TABLE).unlink(missing_ok=True)
         try:

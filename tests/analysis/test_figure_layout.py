@@ -22,6 +22,7 @@ from biorrr.analysis.figures import (
     communication,
     family,
     hierarchy,
+    interneurons,
     races,
     robustness,
     sweep,
@@ -344,7 +345,8 @@ def areas(rng):
         "removed_r2_sem": ("removed",),
         "lag_r2": ("lag",),
         "lag_r2_sem": ("lag",),
-        "within_rank": ("draw",),
+        "equal_within_rank": ("draw",),
+        "equal_across_rank": ("draw",),
         "within_dimensionality": ("draw",),
     }
     sizes = {"k": 10, "rank": 6, "seed": 5, "draw": 10, "draw_k": 10, "shuffle": 20}
@@ -352,6 +354,41 @@ def areas(rng):
     results = 0.3 * dataset(rng, shapes, coords, **sizes, removed=12, lag=9)
     numbers = {"chosen_rank": 4, "source_dimensionality": 11.2, "target_dimensionality": 6.1}
     return results.assign(numbers).assign_attrs(areas="V1 to V2")
+
+
+def inhibition(rng):
+    """Return datasets of the sizes that the experiment has."""
+    problems, seeds = ["digits", "v1v2", "even", "spread"], 3
+    sizes = {"problem": 4, "l": 2, "x": 5, "q": 7, "r": 7, "seed": seeds, "case": 4, "component": 4}
+    known = {"problem": problems, "l": [4, 0]}
+    grid = known | {"x": np.geomspace(3e-4, 3e-2, 5), "q": np.geomspace(0.03, 30, 7)}
+    shapes = {"excess": ("problem", "l", "x", "q", "seed"), "expected": ("problem", "l", "x", "q")}
+    shapes["eigenvalues"] = ("problem", "component")
+    maps = dataset(rng, shapes, grid, low=1e-3, **sizes)
+    over = {"problem": problems, "l": [4], "r": np.geomspace(0.03, 30, 7)}
+    shapes = {"excess": ("problem", "l", "r", "seed"), "expected": ("problem", "l", "r")}
+    unequal = dataset(rng, shapes, over, low=1e-3, **(sizes | {"l": 1}))
+    over = {"problem": problems, "l": range(1, 9), "y": [3.0]}
+    turns = dataset(
+        rng, {"excess": ("problem", "l", "y", "seed")}, over, **(sizes | {"l": 8, "y": 1})
+    )
+    names = ("decay", "frequency", "decay_theory", "frequency_theory")
+    modes = dataset(rng, dict.fromkeys(names, ("problem", "l", "case")), known, low=1e-6, **sizes)
+    return maps, modes, unequal, turns
+
+
+def maps_of_rates(rng):
+    return interneurons.plot_maps(inhibition(rng)[0])
+
+
+def linear_theory(rng):
+    return interneurons.plot_theory(*inhibition(rng)[1:])
+
+
+def silence(rng):
+    shapes = dict.fromkeys(("plateaus", "variance", "excess"), ("silent", "seed", "time"))
+    coords = {"silent": range(9)}
+    return interneurons.plot_silence(dataset(rng, shapes, coords, silent=9, seed=3, time=2))
 
 
 COMMUNICATION = [
@@ -365,7 +402,8 @@ DRAWN = [
     symmetry, symmetry_without_prediction, meeting, filters_as_pictures, filters_as_curves,
     eigenvalues, weights, wiring, audit, every_s, compare, constraint, images, sensitivity,
     learning_of_areas, plateaus_of_areas, departures, sweep_of_numbers, sweep_of_words,
-    sweep_of_two, contest, lags, delays, fields,
+    sweep_of_two, contest, lags, delays, fields, maps_of_rates,
+    linear_theory, silence,
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.polynomial import Polynomial
 
 from biorrr.analysis import interneurons as theory
 from biorrr.analysis.regression.exact_solution import ExactSolution
@@ -9,6 +10,36 @@ from biorrr.models import Rates
 
 VALUES = np.array([4.0, 2.5, 1.2, 0.6, 0.1])
 BOTH = pytest.mark.parametrize("direct", [False, True])
+
+
+def norm_modes(rates, eigenvalue, direct=False):
+    """Return the eigenvalues p of the norm of an output, against its inhibition and Vy.
+
+    R may have a rate of its own. Then g is l ((q + r) p + 2 q r) / (p + q).
+    """
+    x, y, q, r = (getattr(rates, path).eta0 for path in "xyqr")
+    filters = Polynomial([0, 0, y + x * eigenvalue, 1])
+    if direct:
+        return (filters + 2 * q * x * Polynomial([y, 1])).roots()
+    inhibition = 2 * eigenvalue * x * Polynomial([2 * q * r, q + r])
+    return (filters * Polynomial([q, 1]) + inhibition * Polynomial([y, 1])).roots()
+
+
+def pair_modes(rates, first, second, direct=False):
+    """Return the eigenvalues p of a pair of outputs, for r = q; the rotation of both, 0, is left
+    out.
+    """
+    x, y, both = rates.x.eta0, rates.y.eta0, first + second
+    g = rates.q.eta0 * (1.0 if direct else both)
+    d = x * y * (first - second)
+    filters = Polynomial([-d, y + x * second, 1]) * Polynomial([d, y + x * first, 1])
+    return (filters + g * x * Polynomial([y, 1]) * Polynomial([2 * y + x * both, 2])).roots()
+
+
+def exchange_modes(rates, inside, outside):
+    """Return the eigenvalues p of the exchange of an output for a direction outside."""
+    x, y = rates.x.eta0, rates.y.eta0
+    return Polynomial([x * y * (inside - outside), y + x * inside, 1]).roots()
 
 
 def white(values, m=6):
@@ -29,11 +60,9 @@ def noisy(seed, gains=(2.2, 1.6, 1.1, 0.4), noise=0.5, samples=2000, m=8, n=6):
 @pytest.mark.parametrize("rates", [Rates(1e-3, 3e-3, 7e-4), Rates(3e-3, 1e-2, 2e-4)])
 def test_blocks_hold_all_modes_of_white_inputs(direct, rates):
     k, (X, Y) = 3, white(VALUES)
-    blocks = [theory.norm_modes(rates, one, direct) for one in VALUES[:k]]
-    blocks += [
-        theory.pair_modes(rates, VALUES[i], VALUES[j], direct) for i in range(k) for j in range(i)
-    ]
-    blocks += [theory.exchange_modes(rates, i, j) for i in VALUES[:k] for j in VALUES[k:]]
+    blocks = [norm_modes(rates, one, direct) for one in VALUES[:k]]
+    blocks += [pair_modes(rates, VALUES[i], VALUES[j], direct) for i in range(k) for j in range(i)]
+    blocks += [exchange_modes(rates, i, j) for i in VALUES[:k] for j in VALUES[k:]]
     found = np.linalg.eigvals(theory.jacobian(X, Y, k, rates, direct))
     for p in np.concatenate(blocks):
         assert abs(found - p).min() < 1e-9
@@ -54,9 +83,7 @@ def test_pairs_settle_above_the_least_inhibition_and_not_below(direct, seed):
     def fastest(q):
         pairs = [(0, 1), (0, 2), (1, 2)]
         rates = Rates(x, y, q)
-        return max(
-            theory.pair_modes(rates, values[i], values[j], direct).real.max() for i, j in pairs
-        )
+        return max(pair_modes(rates, values[i], values[j], direct).real.max() for i, j in pairs)
 
     assert fastest(1.02 * least) < 0 < fastest(0.98 * least)
 
@@ -68,13 +95,11 @@ def test_interneurons_as_fast_as_distal_synapses_always_settle():
 
 @BOTH
 def test_norm_settles_at_any_rates_but_the_slower_the_faster_distal_synapses_are(direct):
-    slowest = [
-        theory.norm_modes(Rates(1e-3, y, 1e-3), 2.0, direct).real.max() for y in (1e-2, 1e-1, 1)
-    ]
+    slowest = [norm_modes(Rates(1e-3, y, 1e-3), 2.0, direct).real.max() for y in (1e-2, 1e-1, 1)]
     assert slowest[0] < slowest[1] < slowest[2] < 0
     x, y, q, value = 1e-4, 1e-2, 1e-4, 2.0
     g = q if direct else 2 * value * q
-    p = max(theory.norm_modes(Rates(x, y, q), value, direct), key=lambda p: p.imag)
+    p = max(norm_modes(Rates(x, y, q), value, direct), key=lambda p: p.imag)
     assert p.real == pytest.approx(-g * x**2 * value / (y + x * value) ** 2, rel=0.02)
     assert p.imag == pytest.approx(np.sqrt(2 * g * x * y / (y + x * value)), rel=0.02)
 
@@ -82,7 +107,7 @@ def test_norm_settles_at_any_rates_but_the_slower_the_faster_distal_synapses_are
 def test_r_must_not_be_faster_than_q_where_distal_synapses_are_at_their_optimum():
     for ratio, settles in ((0.03, True), (0.9, True), (1.1, False), (30, False)):
         rates = Rates(1e-3, 1e6, 1e-3, ratio * 1e-3)
-        assert (theory.norm_modes(rates, 2.0).real.max() < 0) == settles
+        assert (norm_modes(rates, 2.0).real.max() < 0) == settles
 
 
 @BOTH
@@ -112,11 +137,25 @@ def test_noise_of_single_samples_keeps_up_the_expected_excess(direct, q):
         weights = [w + change for w, change in zip(weights, changes, strict=True)]
         if step >= steps // 2 and step % 100 == 0:
             measured.append(np.mean(exact.excess(weights[0])))
-    first = theory.expected_excess(X, Y, k, rates, direct, rounds=1)
     expected = theory.expected_excess(X, Y, k, rates, direct)
-    assert first < expected == pytest.approx(np.mean(measured), rel=0.2)
+    assert expected == pytest.approx(np.mean(measured), rel=0.2)
+    if not direct and q > rates.x.eta0:  # fluctuations of inhibition are no small part of it
+        assert theory.expected_excess(X, Y, k, rates, direct, rounds=1) < 0.5 * expected
 
 
 def test_no_excess_is_expected_where_a_pair_does_not_settle():
     X, Y = noisy(2)
     assert theory.expected_excess(X, Y, 3, Rates(1e-3, 1e-3, 1e-4), direct=True) == np.inf
+
+
+@BOTH
+def test_rotated_weights_are_aligned_with_the_optimum(direct):
+    X, Y = white(VALUES)
+    best, rng = theory.optimum(X, Y, 3, direct), np.random.default_rng(4)
+    turn, relabel = (np.linalg.qr(rng.standard_normal((3, 3)))[0] for _ in range(2))
+    Vx, Vy, *inhibition = best
+    turned = [turn.T @ inhibition[0] @ (turn if direct else relabel)]
+    turned += [] if direct else [turned[0].T]
+    aligned = theory.align([w[None] for w in (Vx @ turn, Vy @ turn, *turned)], best)
+    for one, other in zip(aligned, best, strict=True):
+        np.testing.assert_allclose(one[0], other, atol=1e-12)

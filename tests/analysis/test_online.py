@@ -29,7 +29,7 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
     """
     (m, k), (presented_x, presented_y), (X, Y) = Vx.shape, (X, Y), known or (X, Y)
     Cxx, Cyy = X.T @ X / len(X), Y.T @ Y / len(Y)
-    Cxx_ridged, strongest = Cxx + ridge_x * np.eye(m), np.linalg.eigvalsh(Cyy)[-1] + ridge_y
+    Cxx_ridged, strongest = Cxx + ridge_x * np.eye(m), np.linalg.eigvalsh(Cyy)[-1]
     # trace(Cxx^2) from pairs of different samples
     squares = (np.sum((X @ X.T) ** 2) - np.sum(np.sum(X**2, axis=1) ** 2)) / (len(X) * (len(X) - 1))
     D = np.clip(np.trace(Cxx) ** 2 / squares, 1, m)
@@ -40,31 +40,22 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
     for t, (x, y) in enumerate(zip(presented_x, presented_y, strict=True)):
         z, a = Vx.T @ x, Vy.T @ y
         n = R @ z
-        if rates == "auto" and last is None:
+        if rates == "auto":
             x2, y2 = x @ x + m * ridge_x, y @ y + ridge_y
-            wanted_q = 0.06 / np.sqrt(k + 3) / (1 + np.sqrt(k) * D / 60) / (1 + t / 5000)
-            b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.2 * strongest**0.8
-            eta_x = min(
-                0.8 / np.trace(Cxx_ridged) / (1 + t / 3500 / np.sqrt(k)), 1 / x2
-            ) / np.trace(Q @ Q.T)
-            eta_y = min(0.75 / np.sqrt(k) * wanted_q / (1 - s + s * b), 0.5 / (1 - s + s * y2))
-            eta_q = eta_r = min(wanted_q, 0.3 / (z @ z))
-        elif rates == "auto":
-            x2, y2, left = x @ x + m * ridge_x, y @ y + ridge_y, 1 - t / last
+            left = 1 / (1 + t / 10_000) if last is None else 1 - t / last
+            hurry = 1.0 if last is None else min((1e5 / last) ** 0.4, 5)
             power += (z @ z / k - power) / 400
-            interneuron, distal = 0.0055 + 0.007 * s, 0.6 - 0.24 * s
-            hurry = min(1e5 / last, 30)
-            wanted_q = (
-                hurry ** (0.7 - 0.3 * s) * interneuron / np.sqrt(k + 3) / (1 + k**0.75 * D / 200)
-            )
-            wanted_q *= left * np.clip(power, min(0.13 * hurry**0.7, 1), 1)
-            b = (np.trace(Cyy) / len(Cyy) + ridge_y) ** 0.835 * strongest**0.165
-            wanted_x = left**1.5 * 1.4 * min(k * D / 18.7, 1) ** 1.5 / np.trace(Cxx_ridged)
-            eta_x = min(wanted_x, left**0.5 * min(1.2, 0.6 * k) / x2) / np.trace(Q @ Q.T)
+            wanted = left * np.clip(power, min(0.13 * hurry, 1), 1)
+            wanted *= hurry * (0.0023 + 0.003 * s) / k**0.25 / (1 + k**0.75 * D / 200)
+            b = (np.trace(Cyy) / len(Cyy)) ** 0.4 * strongest**0.6 + ridge_y
+            eta_x = min(
+                left**1.5 * 1.4 / np.trace(Cxx_ridged), left**0.5 * min(1.2, 0.4 * k) / x2
+            ) / np.trace(Q @ Q.T)
             eta_y = min(
-                distal / k**0.75 * wanted_q / (1 - s + s * b), left**0.5 * 0.1 / (1 - s + s * y2)
+                (0.47 + 0.33 * s) / k**0.75 * wanted / (1 - s + s * b),
+                left**0.5 * 0.1 / (1 - s + s * y2),
             )
-            eta_q = eta_r = min(wanted_q, left**0.5 * 0.1 / (z @ z))
+            eta_q = eta_r = min(wanted, left**0.5 * 0.1 / (z @ z))
         else:
             eta_x, eta_y, eta_q, eta_r = rates.x(t), rates.y(t), rates.q(t), rates.r(t)
         gram = Vx.T @ Vx

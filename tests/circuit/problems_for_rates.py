@@ -1,14 +1,15 @@
-"""Problems on which rates "auto" are judged.
+"""Problems on which learning rates are judged.
 
 ``python tests/circuit/problems_for_rates.py 600`` prints the table of docs/rates.md; names after
-the seed choose rows, and the name of a departure, such as ``HomeostaticScaling``, adds it to the
+the seed choose rows, ``--samples 10000`` shortens the runs, ``--rates suggested`` takes those of
+``Rates.suggested`` in place of "auto", and ``--departure HomeostaticScaling`` adds that to the
 circuits. Every seed (here 600, 601 and 602) draws new data, new initial weights and a new order of
 samples.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import warnings
 
 import numpy as np
@@ -76,6 +77,33 @@ def scaled(data, scales):
     return data[0] * scales, data[1]
 
 
+def steep(rng):
+    """Return X whose spectrum falls as 1/i^2, in random axes, and Y that it predicts."""
+    axes = np.linalg.qr(rng.standard_normal((50, 50)))[0]
+    X = (rng.standard_normal((ROWS, 50)) / np.arange(1, 51)) @ axes
+    latents = X @ rng.standard_normal((50, 12))
+    weights = rng.standard_normal((12, 25)) / np.sqrt(12)
+    return X, latents / latents.std(axis=0) @ weights + 0.5 * rng.standard_normal((ROWS, 25))
+
+
+def patches(rng):
+    """Return the left and the right halves of grey patches of CIFAR-10, 8 by 8 pixels."""
+    from biorrr.sims.data import load
+
+    images = load("cifar10").X.reshape(-1, 3, 32, 32).mean(axis=1)
+    places = (rng.integers(size, size=ROWS) for size in (len(images), 25, 25))
+    found = np.stack([images[i, r : r + 8, c : c + 8] for i, r, c in zip(*places, strict=True)])
+    return found[:, :, :4].reshape(ROWS, 32), found[:, :, 4:].reshape(ROWS, 32)
+
+
+def halves(rng):
+    """Return the upper and the lower halves of MNIST's digits, at half resolution."""
+    from biorrr.sims.data import load
+
+    images = load("mnist").X.reshape(-1, 28, 28)[:, ::2, ::2]
+    return images[:, :7].reshape(-1, 98), images[:, 7:].reshape(-1, 98)
+
+
 PROBLEMS = {
     "white, 300 to 40": ((1, 5), white),
     "t-tailed latents, 30 to 12": (
@@ -116,6 +144,9 @@ PROBLEMS = {
         lambda r: tuple(data[:150] for data in shared(r, 10, 60, 20)),
     ),
     "m < n, 9 to 70": ((1, 3, 8), lambda r: shared(r, 9, 9, 70)),
+    "steep spectrum, 50 to 25": ((1, 3, 5), steep),
+    "image patches, 32 to 32": ((1, 3, 5), patches),
+    "halves of MNIST, 98 to 98": ((1, 3, 5), halves),
     "digits": ((1, 5, 8), None),
     "v1v2": ((1, 5, 8), None),
     "mediamill": ((1, 5, 8), None),
@@ -139,19 +170,23 @@ def drawn(name, seed):
     return X - X.mean(axis=0), Y - Y.mean(axis=0)
 
 
-def reached(X, Y, k, s, seed, departures=()):
+def reached(X, Y, k, s, seed, samples=SAMPLES, rates="auto", departures=()):
     """Return excess, whitening error and largest power of the output relative to that of the exact
     solution.
     """
     ridge = 0.1 * float(np.square(X).mean())
     exact, rng = ExactSolution(X, Y, s, ridge), np.random.default_rng(seed)
-    order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-SAMPLES // len(X)))])[
-        :SAMPLES
+    order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-samples // len(X)))])[
+        :samples
     ]
-    circuit = Microcircuit(k, s=s, ridge=ridge, engine="cpp", seed=seed, departures=departures)
+    if rates == "suggested":
+        rates = models.Rates.suggested(X, Y, k, s, ridge)
+    circuit = Microcircuit(
+        k, s=s, rates=rates, ridge=ridge, engine="cpp", seed=seed, departures=departures
+    )
     try:
         run = circuit.run(
-            X, Y, order=order, record=(), snapshots=("linear", SAMPLES // 100), progress=False
+            X, Y, order=order, record=(), snapshots=("linear", samples // 100), progress=False
         )
     except Diverged:
         return np.inf, np.inf, np.inf
@@ -160,17 +195,17 @@ def reached(X, Y, k, s, seed, departures=()):
     return exact.excess(run.Vx), exact.whitening_error(run.Vx), max(power[:-1]) / power[-1]
 
 
-def main(first, names):
+def main(arguments):
     """Print a row for each problem: how many runs miss, by which bound, and the worst of all
     runs."""
     warnings.filterwarnings("ignore", message=".*(columns are constant|outputs are silent)")
-    departures = [getattr(models, name)() for name in names if name not in PROBLEMS]
-    for name in [name for name in names if name in PROBLEMS] or PROBLEMS:
+    departures = [getattr(models, name)() for name in arguments.departure]
+    for name in arguments.names or PROBLEMS:
         ks = PROBLEMS[name][0]
-        problems = [(k, s, seed) for seed in range(first, first + 3) for k in ks for s in (0, 1)]
-        found = np.array(
-            [reached(*drawn(name, seed), k, s, seed, departures) for k, s, seed in problems]
-        )
+        seeds = range(arguments.seed, arguments.seed + 3)
+        problems = [(k, s, seed) for seed in seeds for k in ks for s in (0, 1)]
+        how = arguments.samples, arguments.rates, departures
+        found = np.array([reached(*drawn(name, seed), k, s, seed, *how) for k, s, seed in problems])
         above = found > (0.02, 0.02, 5)
         bounds = ", ".join(map(str, above.sum(axis=0)))
         excess, whitening, power = found.max(axis=0)
@@ -182,4 +217,10 @@ def main(first, names):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seed", type=int)
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(PROBLEMS)}")
+    parser.add_argument("--samples", type=int, default=SAMPLES)
+    parser.add_argument("--rates", default="auto", choices=("auto", "suggested"))
+    parser.add_argument("--departure", action="append", default=[])
+    main(parser.parse_intermixed_args())

@@ -8,9 +8,9 @@ import pytest
 from biorrr.analysis import ExactSolution, OnlineBioRRR
 from biorrr.analysis.algorithms.estimator import shuffled_passes
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.simulation.initial_state import drawn_weights
+from biorrr.circuit.simulation.initial_state import draw_weights
 from biorrr.models import Freeze, Rate, Rates, TransmissionNoise
-from biorrr.models.auto_rates import ANNOUNCED, Drive
+from biorrr.models.auto_rates import Drive
 from biorrr.sims.data import DataError, load
 
 WEIGHTS = ("Vx", "Vy", "Q", "R")
@@ -19,7 +19,7 @@ WEIGHTS = ("Vx", "Vy", "Q", "R")
 def starts(X, Y, k, s, ridge=0.0):
     """Unrelated initial weights, as large as the policy has them."""
     rng, (m, n) = np.random.default_rng(3), (X.shape[1], Y.shape[1])
-    size_x, size_y, size_q = Drive.of(X, Y, (ridge, ridge)).start(n, s, ANNOUNCED)
+    size_x, size_y, size_q = Drive.of(X, Y, (ridge, ridge)).start(s)
     return {
         "Vx0": size_x * rng.standard_normal((m, k)),
         "Vy0": size_y * rng.standard_normal((n, k)),
@@ -34,7 +34,7 @@ def test_no_seed_starts_without_inhibition(k, interneurons):
     away at first.
     """
     for seed in range(2000):
-        drawn = drawn_weights((1, 1, k, interneurons), seed, (1.0, 1.0, 1.0))
+        drawn = draw_weights((1, 1, k, interneurons), seed, (1.0, 1.0, 1.0))
         gains = np.linalg.eigvals(drawn["Q"] @ drawn["R"])
         assert 0.4 < gains.real.min() <= abs(gains).max() < 2
         assert not np.array_equal(drawn["Q"].T, drawn["R"])
@@ -43,7 +43,7 @@ def test_no_seed_starts_without_inhibition(k, interneurons):
 @pytest.mark.parametrize("s", [0.0, 0.3, 1.0])
 def test_circuit_and_algorithm_are_the_same_numbers(s, data):
     """Whatever the units of the data."""
-    X, Y = data[0][:600] * 7, data[1][:600] / 50
+    X, Y = data[0][:1000] * 7, data[1][:1000] / 50
     given = starts(X, Y, 2, s)
     order = np.random.default_rng(1).permutation(len(X))
     circuit = Microcircuit(2, s=s, engine="numpy", **given)

@@ -1,11 +1,14 @@
 """Bad input gets an error that says what was expected, what came, and what to do."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
 
+from biorrr.analysis.checks import check_pair
 from biorrr.circuit import Microcircuit
+from biorrr.circuit.stimulus.data_checks import warn_of_columns
 from biorrr.models import Rate, Rates
 
 half = np.random.default_rng(0).standard_normal((2, 10, 3))
@@ -241,3 +244,41 @@ def test_large_means_are_warned_of():
         UserWarning, match=r"^Y: its mean is large beside its spread; .* or run with centre=True"
     ):
         Microcircuit(2, engine="numpy").run(X - X.mean(0), Y + 3)
+
+
+def warns_of_mean(columns):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_columns("X", columns.mean(0), columns.var(0), len(columns), centred=False)
+    return any("its mean is large" in str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize("samples", [20, 100, 1000])
+@pytest.mark.parametrize("features", [1, 12])
+def test_a_mean_within_its_standard_error_needs_no_warning(samples, features):
+    draws = [np.random.default_rng(i).standard_normal((samples, features)) for i in range(100)]
+    assert sum(map(warns_of_mean, draws)) <= 1  # beyond three standard errors lie 0.3 % of means
+
+
+@pytest.mark.parametrize(("samples", "mean"), [(20, 1.5), (100, 0.6), (10_000, 0.15)])
+def test_a_mean_beyond_its_standard_error_is_warned_of(samples, mean):
+    assert warns_of_mean(np.random.default_rng(0).standard_normal((samples, 5)) + mean)
+    assert not warns_of_mean(np.random.default_rng(0).standard_normal((100_000, 5)) + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "hint"),
+    [
+        ((5, 20), (20, 3), "; did you mean X.T?"),
+        ((20, 5), (3, 20), "; did you mean Y.T?"),
+        ((5, 20), (3, 20), "; did you mean X.T and Y.T?"),
+        ((20, 5), (5, 20), "; did you mean X.T or Y.T?"),
+        ((20, 5), (19, 3), ""),
+    ],
+)
+def test_transposed_data_get_a_hint_where_it_fits(x, y, hint):
+    said = f"(got {x[0]} and {y[0]}){hint}"
+    with pytest.raises(ValueError, match=re.escape(said) + "$"):
+        Microcircuit(1).run(np.eye(*x), np.eye(*y), centre=True)
+    with pytest.raises(ValueError, match=re.escape(f"(got {y[0]}){hint}") + "$"):
+        check_pair(np.ones(x), np.ones(y))

@@ -193,7 +193,7 @@ def test_the_range_of_eigenvalues_is_found_once():
 def test_signals_in_time_drive_currents_in_every_tick():
     made = circuit()
     for moving, block in ((frozenset(), "onset"), (frozenset({"x"}), "tick")):
-        program = made._sized({"x": M, "y": N}, moving).program
+        program = made.sized({"x": M, "y": N}, moving).program
         found = {one.name: name for name, b in program.sample for one in b}
         assert found["proximal_z"] == block
         assert found["distal_a"] == "onset"

@@ -203,8 +203,7 @@ def test_replay_settles_too(engine, data):
     areas, gains = SHAPES[2]
     loop = Loop(starts(areas), gains, ridge=0.2)
     X, Y = (values[:6] for values in data)
-    with pytest.warns(UserWarning, match="mean is large"):
-        run = learn(circuit(2, engine, ridge=(0.2, 0.0), replay=2), (X, Y), snapshots=1)
+    run = learn(circuit(2, engine, ridge=(0.2, 0.0), replay=2), (X, Y), snapshots=1)
     from biorrr.circuit.stimulus.presentation import Presentation
 
     shown = Presentation(6, 5, "sequential", 2, 0).shown(0, 6)

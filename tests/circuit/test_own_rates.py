@@ -116,4 +116,4 @@ def test_silent_directions_that_are_worth_more_samples_are_told_apart():
         match=r"k: the outputs are silent along 1 of 4 directions .* they are .* % of what 4"
         " outputs can find: present more samples",
     ):
-        learn(X, Y, 4, "auto", samples=20_000)
+        learn(X, Y, 4, "auto", samples=10_000)

@@ -201,7 +201,6 @@ def test_two_circuits_fit_into_one_network():
     network = brian2.Network(one.network.objects, two.network.objects)
     for name, x in (("one", 1.0), ("two", 2.0)):  # whoever runs it sets the inputs
         network[f"{name}_sensory"].x = x
-        network[f"{name}_clock"].waking = 1
     weights = np.array(network["one_proximal"].w).reshape(4, 2)
     network.run(1 * brian2.second, namespace={})
     np.testing.assert_allclose(network["one_pyramidal"].z, weights.sum(axis=0), rtol=1e-14)

@@ -26,7 +26,7 @@ from biorrr.models import (
     Silence,
     SparseConnections,
     Spiking,
-    departed,
+    apply_departures,
 )
 
 
@@ -40,7 +40,7 @@ def test_a_circuit_that_a_departure_does_not_fit(departure):
     with pytest.raises(
         ValueError, match=r"needs a part of kind '\w+', and this circuit has sensory, granule"
     ):
-        departed(parts, [departure])
+        apply_departures(parts, [departure])
 
 
 def test_what_is_not_a_departure():
@@ -51,11 +51,11 @@ def test_what_is_not_a_departure():
 
     parts = Parts((SensoryInput(3),), ())
     with pytest.raises(TypeError, match=r"departures: must be Departure\(...\) \(got 'noise'\)"):
-        departed(parts, ["noise"])
+        apply_departures(parts, ["noise"])
     with pytest.raises(
         TypeError, match=r"what \S*Forgetful\(\).alter returns: must be Parts\(...\) \(got None\)"
     ):
-        departed(parts, [Forgetful()])
+        apply_departures(parts, [Forgetful()])
 
 
 def test_times_are_quantities_or_milliseconds():

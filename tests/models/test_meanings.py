@@ -36,3 +36,19 @@ def test_names_in_the_code_of_synapses_and_of_cells():
     for unknown in ("x", "z_pre", "pending", "eta_post"):
         assert names.find(up, unknown) is None
     assert names.find(high, "x_pre") is None
+
+
+def test_an_area_has_names_of_its_own():
+    """What is broadcast to area 2 comes before what is broadcast to all; cells above call z x."""
+    modulator = Population(
+        1, "modulator", [Variable(name, per="circuit") for name in ("eta", "eta_2", "rho")]
+    )
+    low = Population(2, "low", [Variable("z")], area=1, aliases=[("x", "z")])
+    rule = "eta * rho * x_pre * v_post"
+    up = Pathway("up", "low", "high", drives="v", current="w * x_pre", change=rule, area=2)
+    parts = Parts((modulator, low, Population(3, "high", [Variable("v")], area=2)), (up,))
+    names = Meanings(parts)
+    assert names.find(up, "eta") == Meaning("broadcast", "modulator", "eta_2")
+    assert names.find(low, "eta") == Meaning("broadcast", "modulator", "eta")
+    assert names.find(up, "rho") == Meaning("broadcast", "modulator", "rho")
+    assert names.find(up, "x_pre") == names.find(up, "z_pre") == Meaning("pre", "low", "z")

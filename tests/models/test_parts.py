@@ -30,7 +30,7 @@ from biorrr.models import (
     Step,
     TransmissionNoise,
     Variable,
-    departed,
+    apply_departures,
     with_values,
 )
 
@@ -78,8 +78,8 @@ def test_departed_parts_are_values_too():
         DalesLaw(("Vx", "Q")),
         Leaky(),
     ]
-    parts = departed(PAPER, all_of_them)
-    assert parts == departed(PAPER, all_of_them)
+    parts = apply_departures(PAPER, all_of_them)
+    assert parts == apply_departures(PAPER, all_of_them)
     assert pickle.loads(pickle.dumps(parts)) == parts
     assert hash(parts) != hash(PAPER)
     assert parts["clock"].has("elapsed")

@@ -309,7 +309,7 @@ def test_it_is_shown_with_the_rest(name, own):
         (proximal,) = (verdict for verdict in verdicts if verdict.pathway == "proximal")
         assert "resource" in proximal.own
     if name in ("basket", "combined"):
-        assert graph.edges["pyramidal", "basket", "basket_drive"]["weight"] == "B"
+        assert graph.edges["pyramidal", "basket", "basket_drive"]["matrix"] == "B"
         assert str(verdicts[-1]) == "basket_shunt: does not learn"
         assert "2 basket" in repr(circuit)
     assert ("own " in repr(circuit)) == (name in ("oja", "basket", "combined"))

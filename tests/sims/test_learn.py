@@ -59,7 +59,7 @@ def test_run_folder(learned):
     ]
     inventory = Inventory.read(json.loads((folder / "inventory.json").read_text()))
     assert sorted(inventory.files) == sorted(path.name for path in folder.iterdir())
-    figures = {entry.file for entry in inventory.of_kind("figure")}
+    figures = {*inventory.of_kind("figure")}
     assert figures == {path.name for path in folder.glob("*.png")}
     assert {path.stem for path in folder.glob("*.md")} == {
         path.stem for path in folder.glob("*.png")

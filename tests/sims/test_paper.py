@@ -137,8 +137,8 @@ def test_pictures_and_learning_rates_are_chapters(tmp_path, monkeypatch):
     run = tmp_path / "run"
     assert biorrr("paper", "--only", "images", "--only", "sensitivity", "--out", run) == 0
     figures = Inventory.read(json.loads((run / "inventory.json").read_text())).of_kind("figure")
-    assert [one.file for one in figures] == ["images.png", "sensitivity.png"]
-    assert all((run / one.file).with_suffix(".md").read_text() for one in figures)
+    assert figures == ["images.png", "sensitivity.png"]
+    assert all((run / one).with_suffix(".md").read_text() for one in figures)
     summary = json.loads((run / "summary.json").read_text())
     assert summary["images_mnist_bio_excess"] > 0
     assert summary["sensitivity_bio_rrmse_k1_median_excess"] > 0

@@ -11,7 +11,7 @@ import pytest
 
 from biorrr.sims import main
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.inventory import FIGURE, Entry, Inventory
+from biorrr.sims.lab.inventory import FIGURE, Inventory
 from biorrr.sims.lab.run_folder import lock
 from biorrr.sims.lab.safe_files import FolderError
 from biorrr.sims.page.document import gather_figures, shown
@@ -35,7 +35,7 @@ def write_folder(path, experiment, summary=None, settings="", units=None):
     """A run folder as an experiment leaves it."""
     path.mkdir()
     inventory = Inventory(
-        [Entry("x.svg", FIGURE)],
+        {"x.svg": FIGURE},
         {n: {"unit": u} for n, u in (units or {}).items()},
     )
     (path / "inventory.json").write_text(inventory.text())
@@ -142,10 +142,9 @@ def test_figures_are_put_into_the_page_or_named(tmp_path):
     (tmp_path / "passwords.png").symlink_to("/etc/passwd")
     (tmp_path / "mine.png").write_bytes(PNG + b"not the run's")
     names = ("audit.png", "wiring-3.svg", "large.png", "paper.pdf", "passwords.png", "gone.png")
-    entries = [Entry(name, "figure") for name in names]
     (tmp_path / "wiring-3.md").write_text("The circuit.\n")
     (tmp_path / "audit.md").symlink_to("/etc/passwd")
-    found, left_out = gather_figures(tmp_path, 1000, entries)
+    found, left_out = gather_figures(tmp_path, 1000, names)
     assert [one["name"] for one in found] == ["audit.png", "wiring-3.svg"]
     assert found[0]["uri"].startswith("data:image/png;base64,")
     assert [one["caption"] for one in found] == ["Figure audit.", "The circuit."]

@@ -13,7 +13,7 @@ import pytest
 
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
-from biorrr.sims.lab.inventory import Entry, Inventory
+from biorrr.sims.lab.inventory import Inventory
 from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import read_plan
 
@@ -41,12 +41,13 @@ def sent(run_file, tmp_path):
         "data = 'nowhere.npz'\nk = 2\n[provenance]\nexperiment = 'learn'\n"
     )
     (folder / "summary.json").write_text('{"excess": 0.25, "ended": "done"}')
-    write_inventory(folder, Entry("run.nc", "run", "run", experiment="learn"))
+    write_inventory(folder, "run.nc")
     return folder
 
 
-def write_inventory(folder, *entries):
-    (folder / "inventory.json").write_text(Inventory([*entries]).text())
+def write_inventory(folder, *names):
+    kinds = {name: "run" if name == "run.nc" else "figure" for name in names}
+    (folder / "inventory.json").write_text(Inventory(kinds).text())
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ def test_figures_behind_links_are_left_out(sent, outside, report, suffix):
     os.mkfifo(sent / f"pipe{suffix}")  # whoever opens it waits for good
     (sent / f"real{suffix}").write_bytes(PNG + b"drawn")
     names = ("folder", "loop", "passwd", "pipe", "x", "real")
-    write_inventory(sent, *(Entry(f"{name}{suffix}", "figure") for name in names))
+    write_inventory(sent, *(f"{name}{suffix}" for name in names))
     _, text = report(sent)
     assert text.count("<figure>") == 1
     assert (
@@ -197,9 +198,7 @@ def test_links_in_a_sweep_are_not_followed(tmp_path, outside, report, name):
 def test_names_and_texts_that_are_not_utf_8(sent, report):
     (sent / os.fsdecode(b"\xff\xfe.svg")).write_text("<svg/>")
     (sent / os.fsdecode(b"\xff.pdf")).write_text("%PDF")
-    write_inventory(
-        sent, *(Entry(os.fsdecode(name), "figure") for name in (b"\xff\xfe.svg", b"\xff.pdf"))
-    )
+    write_inventory(sent, *(os.fsdecode(name) for name in (b"\xff\xfe.svg", b"\xff.pdf")))
     (sent / "summary.json").write_text(r'{"ended": "done", "\ud800": "\udfff"}')
     text = report(sent)[1]
     assert text.count("<figure>") == 1

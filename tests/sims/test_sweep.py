@@ -584,7 +584,7 @@ def test_scheduler_killed_midway_loses_nothing_finished(
     assert 5 <= finished < 180
     assert process.returncode == 1
     assert (
-        "sweep: the scheduler is gone; finished points are kept; the same command goes on with the"
+        "biorrr: the scheduler is gone; what is finished is kept; the same command goes on with the"
         " rest" in err
     )
     assert "Traceback" not in err

@@ -298,5 +298,5 @@ def _label_time(panel: Axes, steps: NDArray, unit: str) -> None:
         panel.set_xlabel(unit)
     else:
         start, half = int(steps[0]), max(len(steps) // 2, 1)
-        panel.set_xticks([start, start + half, start + 2 * half], ["0", half, 2 * half])
+        panel.set_xticks([start, start + half, start + 2 * half], ["0", f"{half}", f"{2 * half}"])
         panel.set_xlabel(f"{unit} after\n{start:,}")

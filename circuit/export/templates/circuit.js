@@ -1,5 +1,6 @@
 {# The program of a circuit: as engines/templates/circuit.cpp and samples.cpp, in JavaScript. #}
 "use strict";
+const any = Boolean;  // conditions are those of one run, not of several side by side
 const _pow = (x, y) => (y === 2 ? x * x : Math.pow(x, y));
 const _mod = (x, y) => { const r = x % y; return r !== 0 && r < 0 !== y < 0 ? r + y : r; };
 const _floordiv = (x, y) => Math.floor((x - _mod(x, y)) / y + 0.5);

@@ -83,9 +83,10 @@ class Row:
             data, 0, self.k, "online", "biorrr" if self.algorithm == BIO else "ann"
         )
         scaled = printed.scaled(10 ** (self.half_decades / 2))
-        return models.Rates(
-            *(models.Rate(getattr(scaled, pathway).eta0, N) for pathway in ("x", "y", "q", "r"))
-        )
+        each: dict[str, Any] = {
+            name: models.Rate(getattr(scaled, name).eta0, N) for name in ("x", "y", "q", "r")
+        }
+        return models.Rates(**each)
 
 
 CAPTIONS = {

@@ -186,7 +186,7 @@ def implemented(
         settings.k,
         models.Rates(models.Rate(0.1, 1_000), models.Rate(0.05, 1_000), models.Rate(0.02, 1_000)),
     )
-    start = {
+    start: dict[str, Any] = {
         "Vx0": rng.standard_normal((X.shape[1], k)) / 10,
         "Vy0": rng.standard_normal((Y.shape[1], k)) / 10,
     }

@@ -210,7 +210,7 @@ def record(
 
 def member(found: xr.Dataset, s: float) -> xr.Dataset:
     """Return what was found at one s, with the traces of the first seed alone."""
-    one = found.sel(s=s).drop_vars([name for name in found if "network" in name and s > 0])
+    one = found.sel(s=s).drop_vars([name for name in found if "network" in str(name) and s > 0])
     traces = [name for name in one if "row" in one[name].dims]
     one = one.assign({name: one[name].isel(seed=0) for name in traces})
     return one.assign_coords(

@@ -146,8 +146,8 @@ def measured(results: xr.Dataset) -> list[Quantity]:
                 "correlation_start": (correlation[start].median(), "", "correlation at the start"),
             }
             found += [
-                Quantity(f"{name}_{key}", value.item(), *more, row=comparison.words)
-                for key, (value, *more) in values.items()
+                Quantity(f"{name}_{key}", value.item(), unit, words, row=comparison.words)
+                for key, (value, unit, words) in values.items()
             ]
     row = "relative error of the plateau under the null hypothesis"
     for name, words in NULLS.items():

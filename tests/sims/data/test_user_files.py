@@ -323,3 +323,7 @@ def test_a_map_that_changes_after_it_was_loaded(tmp_path):
     for use in (data.check_unchanged, data.centred, lambda: data.stand_in, lambda: data.checksum):
         with pytest.raises(DataError, match=r"x.npy: must stay as it is"):
             use()
+
+
+def test_repr_shows_shapes_and_no_numbers():
+    assert repr(Dataset("mine", X, Y)) == "<Dataset mine: X (20, 3), Y (20, 2)>"

@@ -1,0 +1,409 @@
+"""Ask what interneurons are for: the paper's circuit beside direct inhibition, plateau = a - Mz.
+
+Both learn at rates over two decades, and with inhibition from far slower to far faster than Vx, and
+are compared with the linearised theory (:mod:`biorrr.analysis.interneurons`). Further: R faster or
+slower than Q, fewer and more interneurons than outputs, and interneurons that fall silent. s = 0.
+Inputs are the first principal components of x, white; y is scaled so that the eigenvalues of the
+optimum have the mean 1. The table takes y as it is.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from biorrr.sims.data import Data, Synthetic
+from biorrr.sims.lab import (
+    PERCENT,
+    Claim,
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Lab,
+    Quantity,
+    Task,
+    compiled_if_possible,
+    completed,
+    data_option,
+    experiment,
+    option,
+    seeds_option,
+)
+from biorrr.sims.lab.training import check_rank
+from biorrr.sims.lazy import analysis, circuits, models, np, xr
+
+INPUTS, TARGETS = 20, 12  # principal components of x; features of y in synthetic problems
+JUDGED_SAMPLES = 100_000  # fewer are a first look
+TOLERATED = 0.02  # excess with which a circuit counts as one that learns
+RATIOS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+DIRECT = 0  # interneurons of direct inhibition
+MADE = {"even": (1.1, 1.05, 0.95, 0.9, 0.3), "spread": (1.6, 1.0, 0.6, 0.35, 0.1)}  # gains
+TABLE_GAINS = (2.5, 2.0, 1.5, 1.0)  # of the table of issue 45; eigenvalues are their squares
+Problems = Mapping[str, tuple[Any, Any]]  # X (n_samples, m) and Y (n_samples, n) by name
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterneuronSettings(ExperimentSettings):
+    """Settings of ``biorrr interneurons``."""
+
+    data: tuple[Data, ...] = data_option(("digits", "v1v2"), "beside two synthetic problems")
+    k: int = option(4, "pyramidal neurons", short="k", at_least=2)
+    rates: tuple[float, ...] = option(
+        (0.0001, 0.0003, 0.001, 0.003, 0.01), "rates of Vx and Vy; may be repeated", at_least=1e-6
+    )
+    ratios: tuple[float, ...] = option(
+        RATIOS, "rates of inhibition, and of R, over others; may be repeated", at_least=1e-3
+    )
+    samples: int = option(200_000, "samples that each circuit sees", at_least=100)
+    seeds: int = seeds_option(20)
+
+
+CAPTIONS = {
+    "maps": (
+        "Median excess over seeds of both circuits, against the rates of Vx and Vy and that of"
+        " inhibition over them. By theory, pairs of outputs settle above the line, and the excess"
+        " that noise keeps up is below 2 % at the dots."
+    ),
+    "theory": (
+        "Left: decay and frequency of the slowest oscillation near the optimum, against theory."
+        " Middle: excess with R slower or faster than Q, filled where theory says that it is"
+        " finite. Right: excess against the number of interneurons. Medians over seeds."
+    ),
+    "silence": (
+        "Interneurons fall silent in a trained circuit that has twice as many as outputs. Bars are"
+        " standard deviations over seeds. Runs whose outputs grow without bound are left out."
+    ),
+}
+CLAIMS = {  # text, lowest, highest; fixed before the runs
+    "agreement": ("theory says at which rates a circuit learns", 0.85, 1.0),
+    "excess_over_theory": ("where it learns, theory gives the excess", 0.7, 1.5),
+    "decay_deviation": ("linear theory gives the decay of an oscillation", 0.0, 0.15),
+    "frequency_deviation": ("linear theory gives its frequency", 0.0, 0.05),
+    "unequal_agreement": ("R may be slower than Q, and faster as far as theory says", 0.85, 1.0),
+    "more_difference": ("interneurons beyond k change nothing", 0.0, 1e-6),
+    "least_share": ("with k - 1, each direction is inhibited as with k, on average", 0.8, 1.1),
+    "largest_share": ("with k - 1, no direction is inhibited more than with k", 0.9, 1.2),
+    "spared_variance": ("with k interneurons left, outputs become white again", 0.9, 1.1),
+    "lost_variance": ("with fewer than k left, outputs stay larger", 1.3, math.inf),
+}
+
+
+@experiment(
+    shows="[what interneurons are for](docs/interneurons.md): the rates that they tolerate",
+    takes="3 min",
+    paper="beyond it",
+    measure="interneurons_tolerated",
+    captions=CAPTIONS,
+    small={
+        "data": (Synthetic(samples=60, m=INPUTS, n=TARGETS, latents=3),),  # one compilation for all
+        "k": 2,
+        "rates": (0.003,),
+        "ratios": (1.0, 10.0),
+        "samples": 400,
+        "seeds": 2,
+    },
+)
+def interneurons(lab: Lab, settings: InterneuronSettings) -> Findings:
+    """Compare inhibition by interneurons with direct inhibition, and both with theory."""
+    from biorrr.analysis.figures import interneurons as figures
+
+    settings = lab.set(engine=compiled_if_possible(settings.engine))  # short runs, but many
+    k, loaded = settings.k, [lab.load(value) for value in settings.data]
+    for data in loaded:
+        check_rank(k, data)
+    problems = {data.name: in_units(data.X, data.Y, k) for data in loaded}
+    problems |= {name: in_units(*planted(MADE[name], seed), k) for seed, name in enumerate(MADE)}
+    every, in_table = (
+        {"problem": [*problems]},
+        {f"table {n}": planted(TABLE_GAINS, n) for n in (2, 3)},
+    )
+
+    both, grid = {"l": (k, DIRECT)}, {"x": settings.rates, "q": settings.ratios}
+    maps = lab.map(learn, every | both | grid, problems)
+    values = [analysis.ExactSolution(*one).eigenvalues[:k] for one in problems.values()]
+    maps = maps.assign(eigenvalues=(("problem", "component"), values))
+    unequal = lab.map(learn, every | {"l": (k,), "r": settings.ratios}, problems)
+    turns = lab.map(learn, every | {"l": range(1, 2 * k + 1), "y": (3.0,)}, problems)
+    cases = {"y": ("case", (1.0, 1.0, 3.0, 10.0)), "q": ("case", (3.0, 10.0, 3.0, 3.0))}
+    modes = lab.map(follow_oscillation, every | both | cases, problems)
+    silence = lab.map(silence_cells, {"silent": range(2 * k + 1)}, problems[loaded[0].name])
+    rows = {
+        "l": ("row", (k, 2 * k, 0, k - 1, k // 2, k, k)),
+        "r": ("row", (1, 1, 1, 1, 1, 0.1, 10)),
+    }
+    columns = {"x": (0.001, 0.003, 0.001, 0.0003), "y": (1, 1 / 3, 1, 1), "q": (1, 1 / 3, 10, 10)}
+    columns = {name: ("column", values) for name, values in columns.items()}
+    table = lab.map(learn, {"problem": [*in_table]} | rows | columns, in_table)
+
+    found = {one.name: one for one in summarise(maps, unequal, turns, modes, silence, k)}
+    unjudged = "too few samples to converge" * (settings.samples < JUDGED_SAMPLES)
+    results = {"maps": maps, "unequal": unequal, "turns": turns, "modes": modes, "silence": silence}
+    return Findings(
+        title=f"k = {k}, s = 0, {settings.seeds} seeds, {settings.samples:,} samples",
+        quantities=[Quantity("k", k), Quantity("seeds", settings.seeds), *found.values()],
+        rows=dict(in_words(table)),
+        data=results | {"table": table},
+        figures=[
+            Figure("maps", partial(figures.plot_maps, maps)),
+            Figure("theory", partial(figures.plot_theory, modes, unequal, turns)),
+            Figure("silence", partial(figures.plot_silence, silence)),
+        ],
+        own_tests=[
+            Claim.about(found[name], text, unjudged=unjudged) for name, (text, *_) in CLAIMS.items()
+        ],
+    )
+
+
+def planted(gains: tuple[float, ...], seed: int, samples: int = 4000) -> tuple[Any, Any]:
+    """Draw white X, and Y that follows X on random directions with these gains and noise of 0.3."""
+    rng = np.random.default_rng(seed)
+    A, B = (np.linalg.qr(rng.standard_normal((size, len(gains))))[0] for size in (INPUTS, TARGETS))
+    X = rng.standard_normal((samples, INPUTS))
+    Y = X @ A * gains @ B.T + 0.3 * rng.standard_normal((samples, TARGETS))
+    return X - X.mean(axis=0), Y - Y.mean(axis=0)
+
+
+def in_units(X: Any, Y: Any, k: int) -> tuple[Any, Any]:
+    """Return the first principal components of X, white, and Y with eigenvalues of mean 1."""
+    left, size, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    known = min(INPUTS, np.count_nonzero(size > 1e-9 * size[0]))
+    white, Y = left[:, :known] * np.sqrt(len(X)), Y - Y.mean(axis=0)
+    return white, Y / np.sqrt(-analysis.ExactSolution(white, Y).optimum(k) / k)
+
+
+def make_circuit(task: Task, l: int, rates: Any, weights: Mapping[str, Any]) -> Any:
+    """Return the paper's circuit with ``l`` interneurons, or one whose pyramidal cells inhibit each
+    other: plateau = a - Mz, dM = eta_q (z z' - I).
+    """
+    k, engine = task.settings.k, task.settings.engine
+    if l != DIRECT:
+        start = {f"{name}0": value for name, value in weights.items()}
+        return circuits.Microcircuit(k=k, rates=rates, interneurons=l, engine=engine, **start)
+    modulator = models.Neuromodulator({path: getattr(rates, path) for path in "xyq"})
+    lateral = models.Pathway(
+        "lateral",
+        "pyramidal",
+        "pyramidal",
+        drives="inhibition",
+        current="w * z_pre",
+        phase="inhibition",
+        change="eta_q * (z_post * z_pre - same)",
+        weight="M",
+        variables=(models.Variable("same", "1 from a cell to itself", per="synapse"),),
+        steps=(models.Step("input", "same = int(i == j)"),),
+    )
+    fibres = models.SensoryInput(), models.InstructiveInput()
+    return circuits.Circuit(
+        [modulator, *fibres, models.PyramidalNeurons(k)],
+        [models.ProximalSynapses(), models.DistalSynapses(), lateral],
+        draw=lambda sizes, seed: weights,
+        engine=engine,
+    )
+
+
+def simulate(
+    problem: tuple[Any, Any], circuit: Any, samples: int, seed: int, **options: Any
+) -> Any:
+    """Run a circuit on samples drawn with ``seed``; None if it diverges."""
+    X, Y = problem
+    order = np.random.default_rng(seed).integers(len(X), size=samples)
+    given = {"order": order, "snapshots": ("linear", 100), "record": (), "progress": False}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of fewer interneurons than outputs
+            return completed(circuit.run(X, Y, **given | options))
+    except circuits.Diverged:
+        return None
+
+
+def learn(
+    task: Task, problems: Problems, problem: str, l: int, x=0.001, y=1.0, q=3.0, r=1.0
+) -> dict[str, Any]:
+    """Let a circuit learn with each seed; rates y and q are relative to x, and r to q.
+
+    Returns, by seed, what :func:`measure` does. Of theory, the ``expected`` excess, and whether the
+    circuit ``settles`` in these samples; none where interneurons are not k.
+    """
+    from biorrr.analysis.interneurons import expected_excess, linear_modes
+
+    k, (X, Y), rates = task.settings.k, problems[problem], models.Rates(x, y * x, q * x, r * q * x)
+    exact, samples, results = analysis.ExactSolution(X, Y), task.settings.samples, []
+    for seed in task.settings.every_seed:
+        rng = np.random.default_rng([seed, 1])
+        weights = {"Vx": 0.01 * rng.standard_normal((X.shape[1], k))}
+        weights["Vy"] = 0.1 * rng.standard_normal((Y.shape[1], k))
+        Q = np.eye(k, l or k) if l <= k else np.linalg.qr(rng.standard_normal((l, k)))[0].T
+        weights |= (
+            {"Q": Q / 3, "R": Q.T / 3} if l else {"M": np.eye(k) / 9}
+        )  # QR does not depend on l
+        one = simulate((X, Y), make_circuit(task, l, rates, weights), samples, seed)
+        results.append(measure(one, X, exact, k))
+    theory: dict[str, Any] = {"expected": np.nan, "settles": False}
+    if l in (DIRECT, k):
+        slowest = linear_modes(X, Y, k, rates, direct=not l)[0].real.max()
+        theory["expected"] = expected_excess(X, Y, k, rates, direct=not l)
+        theory["settles"] = abs(slowest) * task.settings.samples > 7  # e^-7 is left at the end
+    found = {name: np.array([one[name] for one in results]) for name in results[0]}
+    dims = "seed", "component"
+    return theory | {name: (dims[: v.ndim], v) for name, v in found.items()}
+
+
+def measure(one: Any, X: Any, exact: Any, k: int) -> dict[str, Any]:
+    """Return the mean excess in the last quarter of a run, at most 1, and of its last half the
+    distance of R from Q' over Q, and the inhibition of each exact direction over its eigenvalue.
+    """
+    if one is None:
+        return {"excess": 1.0, "distance": np.nan, "share": np.full(k, np.nan)}
+    late = one.data.isel(snapshot=slice(one.data.sizes["snapshot"] // 2, None))
+    Vx, M, distance = late["Vx"].values, 0.0, 0.0
+    if "M" in late:
+        M = late["M"].values
+    else:
+        Q, R = late["Q"].values, late["R"].values
+        M = Q @ R
+        distance = np.linalg.norm(Q.swapaxes(1, 2) - R) / np.linalg.norm(Q)
+    A = exact.Vx(k).T @ (X.T @ X / len(X)) @ Vx  # what each output takes of each exact direction
+    inhibition = np.einsum("tij,tjk,tik->ti", A, M, A) / np.square(A).sum(axis=2)
+    return {
+        "excess": np.minimum(exact.excess(Vx[len(Vx) // 2 :]), 1).mean(),
+        "distance": distance,
+        "share": inhibition.mean(axis=0) / exact.eigenvalues[:k],
+    }
+
+
+def follow_oscillation(
+    task: Task, problems: Problems, problem: str, l: int, y: float, q: float
+) -> dict[str, float]:
+    """Return decay and frequency per sample of the slowest oscillation near the optimum, predicted,
+    and measured by the autocorrelation of its amplitude a: exp(p lag) = <a(t + lag) a*> / <|a|^2>.
+    """
+    from biorrr.analysis import interneurons as theory
+
+    k, (X, Y), x = task.settings.k, problems[problem], 0.0003
+    rates, best = models.Rates(x, y * x, q * x), theory.optimum(X, Y, k, direct=not l)
+    values, modes, read = theory.linear_modes(X, Y, k, rates, direct=not l)
+    at = max(np.flatnonzero(values.imag > abs(values.real)), key=lambda i: values[i].real)
+    mode = modes[:, at] / np.abs(modes[:, at]).max()
+    start = theory.unflatten(theory.flatten(best) + 0.1 * mode.real, best)
+    names = ("Vx", "Vy", "Q", "R") if l else ("Vx", "Vy", "M")
+    circuit = make_circuit(task, l, rates, dict(zip(names, start, strict=True)))
+    lag, product, power = 500, 0.0, 0.0
+    samples = lag * max(task.settings.samples // lag, 2)
+    for seed in task.settings.every_seed:
+        run = simulate((X, Y), circuit, samples, seed, snapshots=[*range(0, samples + 1, lag)])
+        weights = theory.align([run.data[name].values for name in names], best)
+        amplitude = (theory.flatten(weights) - theory.flatten(best)) @ read[at]
+        product += amplitude[1:] @ amplitude[:-1].conj()
+        power += np.square(np.abs(amplitude[:-1])).sum()
+    p = np.log(product / power) / lag
+    found = {"decay": -p.real, "frequency": p.imag}
+    return found | {"decay_theory": -values[at].real, "frequency_theory": values[at].imag}
+
+
+def silence_cells(task: Task, problem: tuple[Any, Any], silent: int) -> dict[str, Any]:
+    """Silence interneurons of a trained circuit that has 2k of them, at once and while it learns.
+
+    Returns, by time and seed, the share of plateaus beyond two standard deviations of those of the
+    intact circuit, the mean variance of outputs and the excess.
+    """
+    from biorrr.analysis import interneurons as theory
+
+    k, (X, Y), rates = task.settings.k, problem, models.Rates(0.001, 0.003, 0.003)
+    Vx, Vy, M, exact = *theory.optimum(X, Y, k, direct=True), analysis.ExactSolution(X, Y)
+    usual, found = (Y @ Vy - X @ Vx @ M).std(axis=0), []
+    for seed in task.settings.every_seed:
+        turn = np.linalg.qr(np.random.default_rng(seed).standard_normal((2 * k, 2 * k)))[0][:k]
+        Q = np.sqrt(M) @ turn
+        circuit = make_circuit(task, 2 * k, rates, {"Vx": Vx, "Vy": Vy, "Q": Q, "R": Q.T})
+        active = np.arange(2 * k) >= silent
+        events = [models.Silence(0, tuple(range(silent)))] if silent else []
+        later = simulate(problem, circuit, task.settings.samples, seed, events=events)
+        times = [(Vx, Vy, (Q * active) @ Q.T)]
+        if later is not None:
+            times.append((later.Vx, later.Vy, (later.Q * active) @ later.R))
+        rates_of = [(np.abs(Y @ b - X @ a @ c.T) > 2 * usual).mean() for a, b, c in times]
+        outputs = [np.square(X @ a).mean() for a, *_ in times]
+        found.append([rates_of, outputs, [min(exact.excess(a), 1) for a, *_ in times]])
+    names, dims = ("plateaus", "variance", "excess"), ("seed", "time")
+    found = np.array([[one + [np.inf] * (2 - len(one)) for one in each] for each in found])
+    return {name: (dims, found[:, place]) for place, name in enumerate(names)}
+
+
+def summarise(
+    maps: xr.Dataset,
+    unequal: xr.Dataset,
+    turns: xr.Dataset,
+    modes: xr.Dataset,
+    silence: xr.Dataset,
+    k: int,
+) -> Iterator[Quantity]:
+    """Yield what the comparison comes to."""
+
+    def bounded(name: str, value: Any) -> Quantity:
+        text, low, high = CLAIMS[name]
+        return Quantity(name, float(value), words=text, bound=(low, high))
+
+    for l, name in {k: "interneurons", DIRECT: "direct"}.items():
+        one = maps.sel(l=l)
+        chosen = one["excess"].isel(seed=slice(0, None, 2)).mean("seed").stack(rates=("x", "q"))
+        scored = one["excess"].isel(seed=slice(1, None, 2)).mean("seed").stack(rates=("x", "q"))
+        learns = one["excess"].median("seed") < TOLERATED
+        yield Quantity(f"{name}_tolerated", learns.mean().item(), PERCENT)
+        for problem in one["problem"].values.tolist():
+            at = scored.sel(problem=problem)
+            at = at.isel(rates=int(chosen.sel(problem=problem).argmin("rates")))
+            share, key = learns.sel(problem=problem).mean().item(), f"{name}_{problem}"
+            row, rates = f"{problem}, {name}", f"with x = {at.x.item():g}, q/x = {at.q.item():g}"
+            yield Quantity(f"{key}_best", at.item(), PERCENT, "best excess", row=row)
+            yield Quantity(f"{key}_tolerated", share, PERCENT, f"{rates}; rates tolerated", row=row)
+    for name, one in {"agreement": maps, "unequal_agreement": unequal}.items():
+        measured, expected = one["excess"].median("seed"), one["expected"].where(one["settles"])
+        agree = (measured < TOLERATED) == (expected < TOLERATED)
+        yield bounded(name, agree.where(one["settles"]).mean())
+    measured, expected = maps["excess"].median("seed"), maps["expected"].where(maps["settles"])
+    both = (measured < TOLERATED) & (expected < TOLERATED)
+    yield bounded("excess_over_theory", (measured / expected).where(both).median())
+    for name in ("decay", "frequency"):
+        deviation = abs(modes[name] / modes[f"{name}_theory"] - 1)
+        yield bounded(f"{name}_deviation", deviation.median())
+        yield Quantity(f"{name}_deviation_worst", deviation.max().item())
+    more = turns["excess"].sel(l=slice(k, None))
+    yield bounded("more_difference", abs(more - more.sel(l=k)).max())
+    share = turns["share"].sel(l=k - 1).mean("seed")
+    yield bounded("least_share", share.min())
+    yield bounded("largest_share", share.max())
+    for silent, name in {0: "intact", k: "k_left", k + 2: "fewer_left"}.items():
+        for time, when in enumerate(("at_once", "later")):
+            for measured in ("plateaus", "variance", "excess"):
+                one = silence[measured].sel(silent=silent).isel(time=time)
+                spread = one.std("seed").item()
+                yield Quantity(f"{measured}_{name}_{when}", one.mean("seed").item(), spread=spread)
+    variance = silence["variance"].isel(time=1).median("seed")
+    yield bounded("spared_variance", variance.sel(silent=k))
+    yield bounded("lost_variance", variance.sel(silent=k + 1))
+
+
+def in_words(table: xr.Dataset) -> Iterator[tuple[str, str]]:
+    """Yield the rows of the table, one column for each set of rates."""
+    names = (
+        "k interneurons",
+        "2k interneurons",
+        "direct inhibition",
+        "k - 1",
+        "k / 2",
+        "R 10 times slower",
+        "R 10 times faster",
+    )
+    excess = table["excess"].transpose("row", "column", "problem", "seed").values
+    for name, row in zip(names, excess, strict=True):
+        yield name, "; ".join(", ".join(map(_settled, cell)) for cell in row)
+
+
+def _settled(excess: Any) -> str:
+    """Return the median excess of circuits, and how many are lost: they have learned nothing."""
+    lost = np.count_nonzero(excess > 0.5)
+    return f"{100 * np.median(excess):.2g} %" + f" ({lost} of {len(excess)} lost)" * bool(lost)

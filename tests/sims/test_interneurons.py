@@ -1,0 +1,102 @@
+"""``biorrr interneurons``: direct inhibition from own parts, and what is measured of circuits."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from biorrr.analysis import ExactSolution
+from biorrr.analysis.interneurons import optimum, sample_changes
+from biorrr.models import Rates
+from biorrr.sims.experiments import interneurons as experiment
+from biorrr.sims.lab import Claim
+
+K = 2
+X, Y = experiment.in_units(*experiment.planted((1.6, 1.0, 0.4), seed=9, samples=500), K)
+
+
+def task(engine, samples=500, k=K):
+    return SimpleNamespace(settings=SimpleNamespace(k=k, engine=engine, samples=samples))
+
+
+def test_units_are_white_inputs_and_eigenvalues_of_mean_1():
+    np.testing.assert_allclose(X.T @ X / len(X), np.eye(experiment.INPUTS), atol=1e-10)
+    assert ExactSolution(X, Y).eigenvalues[:K].mean() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+@pytest.mark.parametrize("l", [0, 1, 3])
+def test_circuits_follow_their_equations(engine, l):
+    rates, rng = Rates(0.002, 0.003, 0.004, 0.005), np.random.default_rng(0)
+    start = [0.1 * rng.standard_normal((size, K)) for size in (X.shape[1], Y.shape[1])]
+    start += [np.eye(K, l), np.eye(l, K)] if l else [np.eye(K) + 0.1]
+    names = ("Vx", "Vy", "Q", "R") if l else ("Vx", "Vy", "M")
+    circuit = experiment.make_circuit(task(engine), l, rates, dict(zip(names, start, strict=True)))
+    run = experiment.simulate((X, Y), circuit, samples=300, seed=1)
+    weights = [w[None] for w in start]
+    for row in np.random.default_rng(1).integers(len(X), size=300):
+        changes = sample_changes(weights, X[[row]], Y[[row]], rates, direct=not l)
+        weights = [w + change for w, change in zip(weights, changes, strict=True)]
+    for name, expected in zip(names, weights, strict=True):
+        np.testing.assert_allclose(run.data[name].values[-1], expected[0], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_at_the_optimum_each_direction_is_inhibited_as_strongly_as_its_eigenvalue(direct):
+    best, names = optimum(X, Y, K, direct), ("Vx", "Vy", "M") if direct else ("Vx", "Vy", "Q", "R")
+    turn = np.linalg.qr(np.random.default_rng(2).standard_normal((K, K)))[
+        0
+    ]  # a rotation of outputs
+    best[0] = best[0] @ turn
+    best[2] = turn.T @ best[2] @ (turn if direct else np.eye(K))
+    if not direct:
+        best[3] = best[2].T
+    shapes = {name: ("snapshot", f"{name}_0", f"{name}_1") for name in names}
+    data = xr.Dataset(
+        {name: (shapes[name], np.array([w] * 4)) for name, w in zip(names, best, strict=True)}
+    )
+    found = experiment.measure(SimpleNamespace(data=data), X, ExactSolution(X, Y), K)
+    np.testing.assert_allclose(found["share"], 1)
+    assert found["excess"] == pytest.approx(0, abs=1e-12)
+    assert found["distance"] == 0
+
+
+@pytest.mark.parametrize("l", [0, K])
+def test_a_circuit_near_the_optimum_oscillates_as_linear_theory_says(l):
+    one = task("cpp", samples=100_000)
+    one.settings.every_seed = range(10)
+    found = experiment.follow_oscillation(one, {"it": (X, Y)}, "it", l, y=1.0, q=3.0)
+    # ten runs of seven times the decay
+    assert found["decay"] == pytest.approx(found["decay_theory"], rel=0.5)
+    assert found["frequency"] == pytest.approx(found["frequency_theory"], rel=0.04)
+
+
+def test_every_claim_fails_for_circuits_that_break_it():
+    seeds, k = np.arange(4), 2
+    grid = {"problem": ["one"], "l": [0, k], "x": [0.001, 0.01], "q": [1.0, 10.0]}
+
+    def array(coords, value):
+        sizes = [len(one) for one in coords.values()]
+        return xr.DataArray(np.full(sizes, value), coords)
+
+    maps = xr.Dataset(
+        {"excess": array(grid | {"seed": seeds}, 0.015), "expected": array(grid, 0.003)}
+    )
+    maps["expected"][..., 0] = 0.5
+    maps["expected"][..., 0, 1] = np.inf
+    maps["settles"] = maps["expected"] < np.inf
+    maps["settles"][:] = True
+    unequal = maps.isel(x=0, drop=True).rename(q="r").sel(l=[k])
+    counts = {"problem": ["one"], "l": range(1, 5), "y": [3.0], "seed": seeds}
+    turns = xr.Dataset({"excess": array(counts, 0.1)})
+    turns["excess"][:, 3] = 0.2
+    turns["share"] = array(counts | {"component": [0, 1]}, 0.5)
+    turns["share"][..., 1] = 1.5
+    modes = xr.Dataset({name: 1.0 for name in ("decay_theory", "frequency_theory")})
+    modes = modes.assign(decay=1.5, frequency=0.5)
+    silent = {"silent": range(5), "seed": seeds, "time": [0, 1]}
+    silence = xr.Dataset({one: array(silent, 1.2) for one in ("plateaus", "variance", "excess")})
+    found = {one.name: one for one in experiment.summarise(maps, unequal, turns, modes, silence, k)}
+    for name, (text, *_) in experiment.CLAIMS.items():
+        assert Claim.about(found[name], text).holds is False, name
