@@ -91,7 +91,7 @@ class Circuit(CircuitBase):
         """The places where data come in."""
         return _ports(self.parts, self.inputs)
 
-    def begin(self, blueprint, feeds, seed, last=math.inf):
+    def begin(self, blueprint, feeds, seed, last=math.inf, start=None):
         """Return initial weights as `draw` draws them."""
         if self.draw is None:
             return Beginning()

@@ -74,7 +74,8 @@ def test_arrows_point_downwards(room):
         and not (
             room == "circuit"
             and (
-                function.startswith("plot_") or function in ("angles", "fit", "score", "theory_of")
+                function.startswith("plot_")
+                or function in ("angles", "fit", "partial_fit", "score", "theory_of")
             )
             and within(module, "biorrr.analysis")
         )
