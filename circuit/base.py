@@ -31,6 +31,7 @@ from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
+from biorrr.hints import hints_at_keywords
 from biorrr.models import Departure, Event, Parts
 from biorrr.models.meanings import Meanings
 from biorrr.models.validation import (
@@ -207,6 +208,7 @@ class CircuitBase(Tabled):
 
     # -- running -----------------------------------------------------------------------------------
 
+    @hints_at_keywords
     def run(
         self,
         X,
