@@ -31,6 +31,7 @@ from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
+from biorrr.hints import hints_at_keywords
 from biorrr.models import Departure, Event, Parts
 from biorrr.models.meanings import Meanings
 from biorrr.models.validation import (
@@ -207,6 +208,7 @@ class CircuitBase(Tabled):
 
     # -- running -----------------------------------------------------------------------------------
 
+    @hints_at_keywords
     def run(
         self,
         X,
@@ -432,6 +434,70 @@ class CircuitBase(Tabled):
         from biorrr.circuit.export.brian2_script import write_script
 
         return write_script(path, instance_of("run", run, Run).job)
+
+    def to_html(
+        self,
+        path: str | os.PathLike,
+        X,
+        Y=None,
+        run: Run | None = None,
+        pixels: tuple[int, int] | None = None,
+        s: float | None = None,
+        *,
+        epochs: int = 1,
+        order=None,
+        centre: bool = False,
+        seed=None,
+        weights: Mapping[str, object] | None = None,
+        title: str = "A cortical microcircuit learns",
+    ) -> Path:
+        """Write a page on which the circuit learns while one watches; return its path.
+
+        The page is one file that needs no network. It computes what the engines compute, in the
+        browser: ``page.html#samples=2000`` presents 2,000 samples at once and then holds all
+        weights as JSON in its element `weights`. Rates "auto" run as with ``final=False``, and the
+        order of samples repeats when it ends.
+
+        Parameters
+        ----------
+        path
+            File to write.
+        X, Y, epochs, order, centre, seed, weights
+            Data, their order and the start, as :meth:`run` takes them.
+        run
+            A run of this circuit: its seed and its number of samples are taken in place of ``seed``
+            and ``epochs``.
+        pixels
+            Rows and columns of the picture that each sample of X is; filters are then drawn as
+            pictures.
+        s
+            Member of the family of regressions that the circuit is compared with, for circuits that
+            do not say; 0 is RRMSE, 1 is CCA.
+        title
+            Heading of the page.
+
+        Raises
+        ------
+        InputError
+            For signals in time: a page presents samples.
+        """
+        from biorrr.circuit.export.live_page import write_page
+
+        return write_page(
+            self,
+            path,
+            X,
+            Y,
+            run,
+            pixels,
+            s,
+            title,
+            epochs=epochs,
+            order=order,
+            centre=centre,
+            seed=seed,
+            weights=weights,
+        )
 
     def table(self) -> tuple[str, dict[str, str]]:
         """Return the name of the circuit, its cells, and the way it learns."""

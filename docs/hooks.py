@@ -22,7 +22,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 from biorrr.circuit import Microcircuit
-from biorrr.sims.cli import options
+from biorrr.sims.cli import live, options
 from biorrr.sims.data import CATALOGUE
 from biorrr.sims.lab.settings import WORDS, key_of, kinds, listed_fields
 from biorrr.sims.main import commands as command_names
@@ -79,7 +79,16 @@ def on_files(files, config):
             )
         )
     files.append(File.generated(config, "examples/index.md", content=gallery.index(bool(pictures))))
+    files.append(File.generated(config, "live.html", content=_circuit_of_digits()))
     return files
+
+
+def _circuit_of_digits() -> str:
+    """Return the page of a circuit that learns digits, as `biorrr live` writes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "live.html"
+        live.write(page)
+        return page.read_text(encoding="utf-8")
 
 
 def _lacks_data(tutorial: str) -> bool:
@@ -114,6 +123,16 @@ def on_page_content(content: str, page, **_) -> str:
     content = ROLE.sub(r"<code>\1</code>", content)
     marked = r'<(?P<tag>span|div) class="arithmatex">\\[(\[](?P<tex>.*?)\\[)\]]</(?P=tag)>'
     return re.sub(marked, mathml, content, flags=re.DOTALL)
+
+
+def live_page() -> str:
+    """A circuit that learns, in a frame of the page, and a link to it alone."""
+    return (
+        '<iframe class="live" src="live.html" title="A circuit that learns digits"></iframe>\n\n'
+        "Four pyramidal neurons learn digits in your browser: press Start."
+        " [Open the page alone](live.html){ target=_blank }, or write one of your own circuit with"
+        ' `circuit.to_html("circuit.html", X, Y)` or `biorrr live`.'
+    )
 
 
 def description() -> str:
@@ -357,6 +376,7 @@ def _fenced(language: str, text: str) -> str:
 GENERATED = {
     made.__name__: made
     for made in (
+        live_page,
         description,
         brian2_script,
         pathways,

@@ -1,1 +1,1 @@
-"""Circuits written for others: files that need nothing of biorrr."""
+"""Circuits to take along: renderers of a circuit's program that need nothing of biorrr."""
