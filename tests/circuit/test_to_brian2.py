@@ -1,7 +1,9 @@
 """The Brian2 script of a circuit, run without biorrr, ends with the weights of the run."""
 
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,8 +24,8 @@ from biorrr.models import (
     TransmissionNoise,
     Variable,
 )
-from tests.own_parts.own_parts import basket, combined, oja
 
+OWN_PARTS = runpy.run_path(str(Path(__file__).parents[1] / "own_parts" / "own_parts.py"))
 OWN = Rates(Rate(0.03, 40), Rate(0.02), Rate(0.02, 100))
 # biorrr cannot be imported, whatever is installed.
 WITHOUT = """
@@ -78,8 +80,8 @@ REQUIRED = {
     "auto": (lambda: Microcircuit(k=2, engine="numpy"), {}),
     "replay": (lambda: own_rates(ridge=0.1, replay=3), {"order": [3, 1, 4, 1, 5]}),
     "auto, replay": (lambda: Microcircuit(k=2, ridge=0.1, engine="numpy"), {"final": False}),
-    "own population": (lambda: basket(k=2, engine="numpy"), {}),
-    "own rule": (lambda: oja(k=2, engine="numpy"), {}),
+    "own population": (lambda: OWN_PARTS["basket"](k=2, engine="numpy"), {}),
+    "own rule": (lambda: OWN_PARTS["oja"](k=2, engine="numpy"), {}),
     "rectified": (lambda: own_rates(departures=[Rectified(0.1)]), {}),
     "leaky": (lambda: own_rates(departures=[Leaky(hold=20)]), {}),
     "noise": (lambda: own_rates(ridge=0.1, replay=2, departures=[TransmissionNoise(0.2)]), {}),
@@ -90,7 +92,7 @@ FURTHER = {
     ),
     "late": lambda: own_rates(ridge=0.1, departures=[LateInstruction(2)]),
     "all or none": lambda: own_rates(departures=[AllOrNone(0.1)]),
-    "combined": lambda: combined(k=2, engine="numpy"),
+    "combined": lambda: OWN_PARTS["combined"](k=2, engine="numpy"),
     "millivolts": lambda: own_rates(cell="millivolts"),
     "feedback": lambda: Microcircuit(k=2, feedback=0.3, ridge=0.1, replay=2, engine="numpy"),
     "areas": lambda: Hierarchy((3, 2), gains=(1, 0.5, 0.5), engine="numpy"),
