@@ -10,7 +10,7 @@ numbers are means with their spread.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -135,6 +135,12 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
         },
         coords={"seed": runs["seed"]},
     )
+    scores = scored(runs.values, exact)
+    summary: dict[str, str] = {}
+    if len(runs) == 1 and data.fits_in_memory:
+        summary = first.summary(data.X, data.Y, exact=exact).table()[1]
+        # Printed once, by the summary.
+        scores = [replace(one, words="") if one.words in summary else one for one in scores]
     figures = draw(first, data, exact)
     if len(runs) > 1:
         draw_all = partial(analysis.plot_learning, courses["seen"], excess, label="circuit")
@@ -148,7 +154,7 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
         + "; data are centred",
         quantities=[
             *learned(data, settings, settings.seeds),
-            *scored(runs.values, exact),
+            *scores,
             *(
                 Quantity(name, r2.item(), "", HELD_OUT[name], row="held-out R2")
                 for name, r2 in predicted.items()
@@ -160,6 +166,7 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
         }
         | {"learning": courses},
         figures=figures,
+        rows=summary,
     )
 
 
