@@ -12,6 +12,7 @@ from biorrr.analysis.figures.style import (
     Dataset,
     axes_of,
     colour,
+    in_percent,
     legend_below,
     shade,
     styled,
@@ -45,6 +46,7 @@ def plot_maps(maps: Dataset) -> NDArray:
     axes : (2, problems)
     """
     from matplotlib.colors import LogNorm
+    from matplotlib.ticker import NullFormatter
 
     problems, circuits = maps["problem"].values, sorted(maps["l"].values)[::-1]
     size = {"width": PAGE, "height": 3.6, "sharex": True, "sharey": True}
@@ -66,11 +68,14 @@ def plot_maps(maps: Dataset) -> NDArray:
             ax.plot(x, least, color="black", linewidth=2.4)
             ax.plot(x, least, color="white", linewidth=1)
             ax.set(xscale="log", yscale="log", xlim=_edges(x)[[0, -1]], ylim=_edges(q)[[0, -1]])
+            for axis in (ax.xaxis, ax.yaxis):
+                axis.set_minor_formatter(NullFormatter())  # of a map with few rates
             ax.set_title(f"{problem}" if l else "")
         row[0].set_ylabel(f"{_NAMES[bool(l)]}\n$\\eta_q / \\eta_x$")
     for ax in axes[-1]:
         ax.set_xlabel(r"$\eta_x = \eta_y$")
-    axes[0, 0].figure.colorbar(field, ax=axes, label=EXCESS, aspect=40)
+    bar = axes[0, 0].figure.colorbar(field, ax=axes, label=EXCESS, aspect=40)
+    in_percent(bar.ax)
     return axes
 
 
@@ -110,6 +115,8 @@ def plot_theory(modes: Dataset, unequal: Dataset, turns: Dataset) -> NDArray:
         axes[2].semilogy(few["l"], few["excess"].median("seed"), "o-", color=shade(place))
     axes[1].set(xlabel=r"$\eta_r / \eta_q$", ylabel=EXCESS)
     axes[2].set(xlabel="interneurons", ylabel=EXCESS, xticks=turns["l"].values)
+    for ax in axes[1:]:
+        in_percent(ax)
     legend_below(axes)
     return axes
 
@@ -128,7 +135,7 @@ def plot_silence(silence: Dataset) -> NDArray:
     axes : (3,)
     """
     axes = axes_of(None, 1, 3, width=PAGE, height=2.3)[0]
-    words = ("plateaus beyond 2 s.d.", "variance of outputs", EXCESS)
+    words = ("share of plateaus beyond 2 s.d.", "variance of outputs", EXCESS)
     for ax, name, label in zip(axes, ("plateaus", "variance", "excess"), words, strict=True):
         for time, when in enumerate(("at once", "after learning")):
             one = silence.isel(time=time)
@@ -137,5 +144,6 @@ def plot_silence(silence: Dataset) -> NDArray:
             bars = {"yerr": one.std("seed").values, "fmt": "o-", "capsize": 1.5, "label": when}
             ax.errorbar(share, one.mean("seed").values, color=shade(time), **bars)
         ax.set(xlabel="share of interneurons silent", ylabel=label)
+    in_percent(axes[2])
     legend_below(axes)
     return axes

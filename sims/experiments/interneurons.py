@@ -94,7 +94,7 @@ CLAIMS = {  # text, lowest, highest; fixed before the runs
 
 @experiment(
     shows="[what interneurons are for](docs/interneurons.md): the rates that they tolerate",
-    takes="5 min",
+    takes="3 min",
     paper="beyond it",
     measure="interneurons_tolerated",
     captions=CAPTIONS,

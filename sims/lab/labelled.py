@@ -105,7 +105,7 @@ class Grid:
         for place, one in enumerate(arrays):
             if one is not None:
                 part = one.transpose(*own)
-                joined[place][tuple(map(slice, part.shape))] = part.values
+                joined[(place, *map(slice, part.shape))] = part.values  # type: ignore[index]
         shape = (*self.sizes.values(), *size)
         return xr.Variable((*self.sizes, *own), joined.reshape(shape), known[0].attrs)
 
