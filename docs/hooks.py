@@ -226,7 +226,7 @@ def mistakes() -> str:
 
 def locality() -> str:
     """The verdict on every rule."""
-    return _fenced("text", "\n".join(map(str, Microcircuit(k=2).locality())))
+    return _fenced("text", str(Microcircuit(k=2).locality()))
 
 
 def commands() -> str:

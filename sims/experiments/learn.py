@@ -139,8 +139,8 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     summary: dict[str, str] = {}
     if len(runs) == 1 and data.fits_in_memory:
         summary = first.summary(data.X, data.Y, exact=exact).table()[1]
-        # Printed once, by the summary.
-        scores = [replace(one, words="") if one.words in summary else one for one in scores]
+        printed = ("excess", "angle_max_deg")  # by the summary already
+        scores = [replace(one, words="") if one.name in printed else one for one in scores]
     figures = draw(first, data, exact)
     if len(runs) > 1:
         draw_all = partial(analysis.plot_learning, courses["seen"], excess, label="circuit")

@@ -106,6 +106,7 @@ def test_it_says_whether_learning_has_converged(data):
     assert "still learning" in str(short)
     still = circuit.run(X, Y, centre=True, plastic=False, progress=False).summary(X, Y)
     assert "learning was switched off" in str(still)
+    circuit = Microcircuit(2, engine="numpy")
     long = circuit.run(X, Y, epochs=60, centre=True, progress=False, record=()).summary(X, Y)
     assert long.converged is True
     assert long["since"] <= 0.9 * 60 * 400
