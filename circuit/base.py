@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -17,16 +17,18 @@ from biorrr.circuit.engines.choice import ENGINES, Engines
 from biorrr.circuit.regression import Regression
 from biorrr.circuit.results.results import results
 from biorrr.circuit.results.run import Run
+from biorrr.circuit.results.runs import Runs, results_of_seeds
 from biorrr.circuit.results.text_table import Tabled, Text
 from biorrr.circuit.simulation.checkpoint import Checkpoint
 from biorrr.circuit.simulation.events import let_fall_silent
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
-from biorrr.circuit.simulation.prepare import prepare
+from biorrr.circuit.simulation.prepare import prepare_seeds
 from biorrr.circuit.simulation.saving import Saving
+from biorrr.circuit.simulation.seeds import simulate_seeds
 from biorrr.circuit.simulation.simulate import Callback, simulate
 from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
-from biorrr.circuit.stimulus.presentation import as_seed
+from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
 from biorrr.models import Departure, Event, Parts
 from biorrr.models.meanings import Meanings
@@ -225,7 +227,8 @@ class CircuitBase(Tabled):
         final: bool = True,
         seed=None,
         weights: Mapping[str, object] | None = None,
-    ) -> Run:
+        seeds: Iterable | None = None,
+    ) -> Run | Runs:
         """Present the data and let the circuit learn.
 
         Parameters
@@ -286,6 +289,11 @@ class CircuitBase(Tabled):
             In place of the circuit's, for this run.
         weights
             Initial matrices of any pathway by name, in place of those drawn.
+        seeds
+            Several seeds, such as ``range(32)``. Returns :class:`~biorrr.circuit.Runs`, the same as
+            of one run after another; compiled circuits run eight of them side by side, on all
+            cores. Runs that diverge or do not settle are among them, and in ``errors``. A
+            checkpoint run.npz becomes run-0.npz, run-1.npz, and so on.
 
         Raises
         ------
@@ -302,7 +310,10 @@ class CircuitBase(Tabled):
             raise InputTypeError(
                 f"callback: must be a function of samples seen and weights (got {callback!r})"
             )
-        job = prepare(
+        if seeds is not None and seed is not None:
+            raise InputError("seeds: cannot be given beside seed; leave one of them out")
+        own = self.seed if seed is None else seed
+        jobs = prepare_seeds(
             self,
             X,
             Y,
@@ -314,11 +325,12 @@ class CircuitBase(Tabled):
             centre=centre,
             events=events,
             final=final,
-            seed=seed,
+            seeds=[own] if seeds is None else check_seeds(seeds),
             weights=weights,
         )
-        outcome = simulate(job, checkpoint, callback, progress)
-        return results(job, outcome)
+        if seeds is None:
+            return results(jobs[0], simulate(jobs[0], checkpoint, callback, progress))
+        return results_of_seeds(jobs, simulate_seeds(jobs, checkpoint, callback, progress))
 
     @functools.cached_property
     def engines(self) -> Engines:

@@ -121,6 +121,11 @@ class Blueprint:
             )
         return many // few
 
+    @property
+    def replayed_port(self) -> Port:
+        """The port whose inputs are presented alone in spontaneous replay."""
+        return self.ports[0]
+
     @functools.cached_property
     def timing(self) -> Timing:
         """Length of a tick, and number of ticks for which a sample is held."""

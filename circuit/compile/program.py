@@ -104,6 +104,7 @@ def compile_program(meanings: Meanings, moving: frozenset[str] = frozenset()) ->
         replay = _promote(meanings, declared, "replay", moving)[1]
     else:
         replay = _in_blocks(declared, "replay")
+    replay = _without_idle(meanings, replay)
     return _merge_blocks(meanings.parts, sample, replay)
 
 
@@ -111,6 +112,19 @@ def _in_blocks(declared: Iterable[Declared], presented: str) -> Blocks:
     """Return the operations that happen while a "sample", or a "replay", is presented."""
     chosen = [one for one in declared if getattr(one, presented)]
     return Blocks(*(tuple(one.operation for one in chosen if one.block == name) for name in BLOCKS))
+
+
+def _without_idle(meanings: Meanings, blocks: Blocks) -> Blocks:
+    """Return ``blocks`` without what leaves no trace: activities are computed anew before they are
+    read, so that only memories outlast a replay, and what they follow from.
+    """
+    every = [operation for _, block in blocks for operation in block]
+    kept: set[Operation] = set()
+    wanted = {key for one in every for key in one.writes if meanings.role(key) != "activity"}
+    while found := {one for one in every if one not in kept and one.writes & wanted}:
+        kept |= found
+        wanted |= {key for one in found for key in one.reads}
+    return Blocks(*(tuple(one for one in block if one in kept) for _, block in blocks))
 
 
 def _check_onset(sample: Blocks, moving: frozenset[str]) -> None:

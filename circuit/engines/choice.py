@@ -61,18 +61,19 @@ class Engines:
 
     def __init__(self, circuit: str = "") -> None:
         self._circuit = circuit
-        self._built: dict[tuple[str, Blueprint], Any] = {}
+        self._built: dict[tuple[str, Blueprint, int], Any] = {}
         self._turn = threading.RLock()
 
-    def choose(self, wanted: str, blueprint: Blueprint, ticks: int) -> str:
-        """Return the engine meant by ``wanted`` for a run of so many ``ticks``.
+    def choose(self, wanted: str, blueprint: Blueprint, ticks: int, lanes: int = 1) -> str:
+        """Return the engine meant by ``wanted`` for a run of so many ``ticks``, or for several in
+        ``lanes`` with as many together.
 
         "auto" is cpp where that is compiled already, or where compiling costs less than the runs so
         far and this one on engine numpy.
         """
         if wanted != "auto":
             return wanted
-        if ("cpp", blueprint.code) in self._built:
+        if ("cpp", blueprint.code, lanes) in self._built:
             return "cpp"
         cost = _STARTING + ticks
         if (found := obstacle("cpp")) is not None:
@@ -86,11 +87,11 @@ class Engines:
 
         _spent[blueprint.code] += cost
         worth = _spent[blueprint.code] > _COMPILING
-        return "cpp" if worth or cpp_kernel.find_library(blueprint) else "numpy"
+        return "cpp" if worth or cpp_kernel.find_library(blueprint, lanes) else "numpy"
 
-    def built(self, name: str, blueprint: Blueprint) -> Any:
-        """Return the engine called ``name``, built once for each code."""
-        key = name, blueprint.code
+    def built(self, name: str, blueprint: Blueprint, lanes: int = 1) -> Any:
+        """Return the engine called ``name``, built once for each code and number of ``lanes``."""
+        key = name, blueprint.code, lanes
         with self._turn:
             if key not in self._built:
                 if (found := obstacle(name)) is not None:
@@ -102,7 +103,7 @@ class Engines:
                 if name == "cpp":
                     from biorrr.circuit.engines.cpp_kernel import CppEngine
 
-                    self._built[key] = CppEngine(blueprint)
+                    self._built[key] = CppEngine(blueprint, lanes)
                 else:
                     brian2_import.import_brian2()
                     from biorrr.circuit.engines.runtime import RuntimeEngine
@@ -114,7 +115,7 @@ class Engines:
         """Return the Brian2 Networks that were built in this process for one of ``codes``."""
         return [
             e.built.network
-            for (name, code), e in self._built.items()
+            for (name, code, _), e in self._built.items()
             if name != "cpp" and code in codes
         ]
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
+import threading
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ from biorrr.models import expressions, random_draws, rules
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the cost of a call
 _FIRST_SEGMENT = 2_000  # ticks, before the speed is known
-_LARGEST_SEGMENT = 2**20  # samples; bounds the memory of a segment's order
+_LARGEST_ORDER = 2**20  # rows and replayed inputs of a segment; bounds the memory that they take
 
 
 class _Port(ctypes.Structure):
@@ -73,21 +75,32 @@ class _Segment(ctypes.Structure):
         ("snapshots", _Records),
         ("traces", _Records),
         ("ports", ctypes.POINTER(_Port)),
+        ("watched", ctypes.c_int64),
+        ("diverged", ctypes.c_int64),
     )
 
 
-def find_library(blueprint: Blueprint) -> Path | None:
+def find_library(blueprint: Blueprint, lanes: int = 1) -> Path | None:
     """Return the library of a circuit in the cache; None if there is none."""
-    return cache.find(key_of(blueprint.code))
+    return cache.find(key_of(blueprint.code, lanes))
 
 
 class CppEngine:
-    """Builds the library, or finds it in the cache, and calls it."""
+    """Builds the library, or finds it in the cache, and calls it.
 
-    def __init__(self, blueprint: Blueprint) -> None:
+    Parameters
+    ----------
+    blueprint
+        The circuit.
+    lanes
+        Runs that the library simulates side by side.
+    """
+
+    def __init__(self, blueprint: Blueprint, lanes: int = 1) -> None:
         self.code = blueprint.code
-        self.memory = Memory(self.code)
-        path = cache.find_or_build(key_of(self.code), lambda path: _build(self.code, path))
+        self.memory = Memory(self.code, lanes)
+        key = key_of(self.code, lanes)
+        path = cache.find_or_build(key, lambda path: _build(self.code, lanes, path))
         try:
             self.simulate = ctypes.CDLL(str(path)).simulate
         except OSError as error:
@@ -99,43 +112,71 @@ class CppEngine:
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job`` segment by segment."""
-        run = CompiledRun(self, job)
-        at, length = job.start, max(_FIRST_SEGMENT // job.ticks_per_sample, 1)
         with held_interrupt() as interrupted:
-            while at < job.stop:
-                stop = min(at + length, job.stop)
-                if recorder.on_snapshot is not None:  # it may end the run at any snapshot
-                    stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
-                check_unchanged(job.feeds)
-                began = time.perf_counter()
-                finite = run.advance(at, stop, recorder)
-                pace = (stop - at) / max(time.perf_counter() - began, 1e-3)
-                if finite < stop:
-                    return Outcome(finite, run.copied_state(), "diverged")
-                at = stop
-                recorder.reached(at, run.state)
-                if at < job.stop and (recorder.stopped or interrupted.is_set()):
-                    ended = "stopped" if recorder.stopped else "interrupted"
-                    return Outcome(at, run.copied_state(), ended)
-                length = max(int(min(_LARGEST_SEGMENT, 8 * length, pace * _SEGMENT_SECONDS)), 1)
-        return Outcome(at, run.copied_state(), "done")
+            return self.advance_together([job], [recorder], interrupted)[0]
+
+    def advance_together(
+        self, jobs: Sequence[Job], recorders: Sequence[Recorder], interrupted: threading.Event
+    ) -> list[Outcome]:
+        """Simulate ``jobs``, which differ in their states and seeds alone, side by side; at most
+        one for each lane.
+        """
+        run, job = CompiledRun(self, jobs), jobs[0]
+        at, length = job.start, max(_FIRST_SEGMENT // job.ticks_per_sample, 1)
+        largest = _LARGEST_ORDER // (run.lanes * (1 + job.presentation.replay))
+        outcomes: dict[int, Outcome] = {}
+        left = list(range(len(jobs)))
+        while at < job.stop and left:
+            stop = min(at + length, job.stop)
+            if any(recorder.on_snapshot for recorder in recorders):  # it may end at any snapshot
+                stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
+            check_unchanged(job.feeds)
+            began = time.perf_counter()
+            reached, diverged = run.advance(at, stop, {lane: recorders[lane] for lane in left})
+            pace = (reached - at) / max(time.perf_counter() - began, 1e-3)
+            at = reached
+            for lane in left:
+                state, recorder = run.states[lane], recorders[lane]
+                ended = ""
+                if lane in diverged:
+                    ended = "diverged"
+                else:
+                    recorder.reached(at, state)
+                    if at < job.stop and recorder.stopped:
+                        ended = "stopped"
+                    elif at < job.stop and interrupted.is_set():
+                        ended = "interrupted"
+                if ended:
+                    # The sample in which a run diverges does not count.
+                    outcomes[lane] = Outcome(at - (lane in diverged), _copied(state), ended)
+            left = [lane for lane in left if lane not in outcomes]
+            length = max(int(min(largest, 8 * length, pace * _SEGMENT_SECONDS)), 1)
+        done = {lane: Outcome(at, _copied(run.states[lane]), "done") for lane in left}
+        return [{**outcomes, **done}[lane] for lane in range(len(jobs))]
 
 
 class CompiledRun:
-    """One run: its memory, its data and its records, each where the library finds it.
+    """Runs side by side: their memory, their data and their records, each where the library finds
+    it.
 
     Attributes
     ----------
-    state
-        Values by "part.variable", as they lie in memory.
+    states
+        Values by "part.variable" of each run, as they lie in memory.
     """
 
-    def __init__(self, engine: CppEngine, job: Job) -> None:
-        self.job, self.simulate, memory = job, engine.simulate, engine.memory
+    def __init__(self, engine: CppEngine, jobs: Sequence[Job]) -> None:
+        self.jobs, self.simulate, memory = jobs, engine.simulate, engine.memory
+        job, self.lanes = jobs[0], memory.lanes
         self.memory = memory.allocate()
-        self.state = {key: self.memory[memory.place(key)] for key in job.state}
-        for key, values in job.state.items():
-            self.state[key][:] = values
+        self.states = [
+            {key: self.memory[memory.place(key), lane] for key in job.state}
+            for lane in range(self.lanes)
+        ]
+        for lane, state in enumerate(self.states):
+            # Lanes that are not needed repeat the last run.
+            for key, values in jobs[min(lane, len(jobs) - 1)].state.items():
+                state[key][:] = values
         feeds = [job.feeds[port.name] for port in job.blueprint.ports]
         # Arrays that the library reads are kept here for as long as it may.
         self.data = [_readable(feed.values) for feed in feeds]
@@ -143,35 +184,39 @@ class CompiledRun:
         self.ports = (_Port * len(feeds))(*map(_port, feeds, self.data, self.means))
         self.n_samples = min(feed.samples for feed in feeds)
         weights = {p.name: [memory.place(f"{p.name}.w")] for p in job.blueprint.parts.weighted}
-        self.weights = _Columns(weights)
+        self.weights = _Columns(weights, self.lanes)
         self.traces = _Columns(
             {
                 trace.label: _pieces(memory.place(trace.quantity.key), trace.chosen)
                 for trace in job.recording.traces
-            }
+            },
+            self.lanes,
         )
         self._check_features()
 
     def _check_features(self) -> None:
         """Check that data have the features that the library was compiled for."""
-        for port, data, mean in zip(self.job.blueprint.ports, self.data, self.means, strict=True):
-            size = self.job.blueprint.sizes[port.name]
+        blueprint = self.jobs[0].blueprint
+        for port, data, mean in zip(blueprint.ports, self.data, self.means, strict=True):
+            size = blueprint.sizes[port.name]
             if {data.shape[1], len(mean)} != {size}:
                 raise RunError(
                     f"{port.name}: must have {size} features, which the circuit was compiled for"
                     f" (got {data.shape[1]})"
                 )
 
-    def copied_state(self) -> dict[str, np.ndarray]:
-        """Return the state, as it is now."""
-        return {key: values.copy() for key, values in self.state.items()}
-
-    def advance(self, start: int, stop: int, recorder: Recorder) -> int:
-        """Simulate samples ``start`` to ``stop`` and hand what they leave to ``recorder``; return
-        the number of samples after which all was finite.
+    def advance(
+        self, start: int, stop: int, recorders: Mapping[int, Recorder]
+    ) -> tuple[int, set[int]]:
+        """Simulate samples ``start`` to ``stop``, or up to the one in which a run diverges, and
+        hand what they leave to the recorder of each lane; return the sample count and the lanes
+        that have diverged.
         """
-        job, timing = self.job, self.job.blueprint.timing
-        shown = np.ascontiguousarray(job.presentation.shown(start, stop), np.int64)
+        job, timing = self.jobs[0], self.jobs[0].blueprint.timing
+        shown = np.empty((self.lanes, stop - start, 1 + job.presentation.replay), np.int64)
+        for lane, each in enumerate(self.jobs):
+            shown[lane] = each.presentation.shown(start, stop)
+        shown[len(self.jobs) :] = shown[len(self.jobs) - 1]
         self._check_bounds(shown)
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
         traced = job.recording.samples(start, stop)
@@ -188,26 +233,28 @@ class CompiledRun:
             self.weights.records(when_due, weights),
             self.traces.records(when_traced, traces),
             self.ports,
+            sum(1 << lane for lane in recorders),
         )
-        finite = self.simulate(ctypes.c_void_p(self.memory.ctypes.data), ctypes.byref(segment))
-        # The sample that diverged was recorded as well, but its weights were not kept.
-        traced = np.repeat(traced[when_traced <= finite], timing.duration)
-        recorder.trace(traced, self.traces.by_name(traces[: len(traced)]))
-        due = due[when_due <= finite]
-        recorder.snapshot(due, self.weights.by_name(weights[: len(due)]))
-        return start + finite
+        done = self.simulate(ctypes.c_void_p(self.memory.ctypes.data), ctypes.byref(segment))
+        diverged = {lane for lane in recorders if segment.diverged >> lane & 1}
+        for lane, recorder in recorders.items():
+            rows = np.repeat(traced[when_traced < done], timing.duration)
+            recorder.trace(rows, self.traces.by_name(traces[: len(rows), :, lane]))
+            # The sample that diverged was recorded, but its weights are not kept.
+            kept = due[when_due <= done - (lane in diverged)]
+            recorder.snapshot(kept, self.weights.by_name(weights[: len(kept), :, lane]))
+        return start + done, diverged
 
     def _check_bounds(self, shown: np.ndarray) -> None:
         """Check that what is presented lies within the data: the library does not look."""
-        rows, inputs = shown[:, 0], -1 - shown[:, 1:]
-        for what, places, count in (
-            ("order", rows, self.n_samples),
-            ("replay", inputs, self.job.presentation.m),
+        for what, entries, first, count in (
+            ("order", shown[..., 0], 0, self.n_samples),
+            ("replay", shown[..., 1:], -self.jobs[0].presentation.m, 0),
         ):
-            if places.size and not 0 <= places.min() <= places.max() < count:
+            if entries.size and not first <= entries.min() <= entries.max() < count:
                 raise RunError(
-                    f"{what}: must lie in [0, {count - 1}], within the data (got {places.min()} to"
-                    f" {places.max()})"
+                    f"{what}: must lie in [{first}, {count - 1}], within the data (got"
+                    f" {entries.min()} to {entries.max()})"
                 )
 
 
@@ -218,9 +265,12 @@ class _Columns:
     ----------
     places
         Their pieces in memory, by name.
+    lanes
+        Runs side by side.
     """
 
-    def __init__(self, places: dict[str, list[slice]]) -> None:
+    def __init__(self, places: dict[str, list[slice]], lanes: int) -> None:
+        self.lanes = lanes
         pieces = [(p.start, p.stop - p.start) for each in places.values() for p in each]
         self.slices = np.array(pieces, np.int64).reshape(-1, 2)
         widths = [sum(p.stop - p.start for p in each) for each in places.values()]
@@ -229,8 +279,8 @@ class _Columns:
         self.columns = dict(zip(places, map(slice, ends, ends[1:]), strict=True))
 
     def room(self, rows: int) -> np.ndarray:
-        """Return an array of so many ``rows``, to be filled."""
-        return np.empty((rows, self.width))
+        """Return an array, shape (rows, width, lanes), to be filled."""
+        return np.empty((rows, self.width, self.lanes))
 
     def records(self, samples: np.ndarray, rows: np.ndarray) -> _Records:
         """Return the order to fill ``rows`` at ``samples``, both of which must outlive it."""
@@ -243,7 +293,7 @@ class _Columns:
         )
 
     def by_name(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the columns of each variable."""
+        """Return the columns of each variable in the ``rows`` of one lane."""
         return {name: rows[:, columns] for name, columns in self.columns.items()}
 
 
@@ -275,13 +325,17 @@ def _readable(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values) if in_pieces or not values.flags.aligned else values
 
 
-def key_of(code: Blueprint) -> str:
+def key_of(code: Blueprint, lanes: int = 1) -> str:
     """Return the key in the cache of a circuit's library: all that shapes it, which are the fields
     of all parts and the sources that make code of them.
     """
-    return cache.key_of(
-        {"circuit": repr(code), "brian2": installed_brian2(), **compiler.identity(), **_sources()}
-    )
+    shape = {"circuit": repr(code), "lanes": lanes, "brian2": installed_brian2()}
+    return cache.key_of({**shape, **compiler.identity(), **_sources()})
+
+
+def _copied(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return a ``state`` as it is now."""
+    return {key: values.copy() for key, values in state.items()}
 
 
 @functools.cache
@@ -298,13 +352,13 @@ def _sources() -> dict[str, Any]:
     return {"draws": random_draws.SOURCES, "sources": texts}
 
 
-def _build(code: Blueprint, library: Path) -> None:
+def _build(code: Blueprint, lanes: int, library: Path) -> None:
     """Write the circuit's C++ beside ``library``, and compile it to that."""
     from biorrr.circuit.engines.cpp_source import write_source
 
     source = library.with_suffix(".cpp")
     try:
-        source.write_text(write_source(code))
+        source.write_text(write_source(code, lanes))
         notice("Compiling the circuit (about 2 s, once)")
         compiler.compile_library(source, library)
     finally:

@@ -64,6 +64,11 @@ class Step:
         True for synapses within groups: those of a target cell `_j` have the ``sources``.
     total
         For a current, the C++ array that it fills.
+    driver
+        The input without which synapses add and change nothing, as (population, variable); None
+        where there is none.
+    alone
+        True for a step that visits the synapses of the replayed input alone.
     """
 
     name: str
@@ -75,6 +80,8 @@ class Step:
     sources: tuple[str, str] | None = None
     total: str | None = None
     grouped: bool = False
+    driver: tuple[str, str] | None = None
+    alone: bool = False
 
 
 class Translator:
@@ -90,9 +97,8 @@ class Translator:
     Attributes
     ----------
     presented
-        Inputs that are active only as presented, as (population, variable): in the range of cells
-        that :func:`active_of` names. Cells that change an input themselves may be active outside
-        it.
+        Inputs that are active only as presented, as (population, variable). Cells that change an
+        input themselves may be active beside it.
     """
 
     def __init__(self, blueprint: Blueprint, translate: Callable[[str], str]) -> None:
@@ -119,9 +125,7 @@ class Translator:
         for name in used:
             before = name in set_once or (name in shared and name not in names.written)
             value = f" = _at_{name}[{places[name].at}]" if name in places else f" = _{name}"
-            (once if before else each).append(
-                f"double {name}{value if name in names.read else ''};"
-            )
+            (once if before else each).append(f"_real {name}{value if name in names.read else ''};")
         for name, value in assigned:
             (once if name in set_once else each).append(f"{name} = {self._expression(value)};")
         for name in names.written:
@@ -135,8 +139,11 @@ class Translator:
             return Step(operation.name, due, pointers, once, each, part.size or 1)
         target = self.parts[part.target]
         total = array_of(target.name, operation.fills) if operation.fills else None
-        sources, grouped = self._sources(part, operation), part.wiring == "groups"
-        return Step(operation.name, due, pointers, once, each, target.size, sources, total, grouped)
+        sources, grouped = self._sources(part), part.wiring == "groups"
+        driver = None if grouped else self._driver(part, operation)
+        return Step(
+            operation.name, due, pointers, once, each, target.size, sources, total, grouped, driver
+        )
 
     def _place(self, part: Population | Pathway, name: str) -> Place | None:
         """Return the place of what ``name`` means in ``part``; None if it is no variable."""
@@ -167,26 +174,30 @@ class Translator:
                 )
         return once
 
-    def _sources(self, pathway: Pathway, operation: Operation) -> tuple[str, str]:
-        """Return the range of source cells beyond which ``operation`` does nothing."""
-        if pathway.wiring == "groups":
-            size = self.blueprint.group(pathway.name)
-            if self.parts[pathway.source].size > self.parts[pathway.target].size:
-                return f"_j * {size}", f"(_j + 1) * {size}"
-            return f"_j / {size}", f"_j / {size} + 1"
+    def _sources(self, pathway: Pathway) -> tuple[str, str]:
+        """Return the range of source cells of a target cell."""
+        sources, targets = (self.parts[end].size for end in (pathway.source, pathway.target))
+        if pathway.wiring != "groups":
+            return "0", str(sources)
+        size = self.blueprint.group(pathway.name)
+        if sources > targets:
+            return f"_j * {size}", f"(_j + 1) * {size}"
+        return f"_j / {size}", f"_j / {size} + 1"
+
+    def _driver(self, pathway: Pathway, operation: Operation) -> tuple[str, str] | None:
+        """Return the presented input that silences ``operation`` where it is 0."""
         for name in sorted(operation.silencers):
             found = self.meanings.find(pathway, name)
             if found and found.place == "pre" and (found.part, found.variable) in self.presented:
-                active = active_of(found.part, found.variable)
-                return f"{active}.begin", f"{active}.end"
-        return "0", str(self.parts[pathway.source].size)
+                return found.part, found.variable
+        return None
 
     def _due(self, part: Population | Pathway, operation: Operation) -> list[str]:
         """Return C++ conditions without which ``operation`` changes nothing."""
         if operation.fills:
             return []
         places = [self._place(part, name) for name in sorted(operation.silencers)]
-        return [f"{place.array}[0] != 0" for place in places if place and place.at == "0"]
+        return [f"any({place.array}[0] != 0)" for place in places if place and place.at == "0"]
 
     def _expression(self, expression: str) -> str:
         """Return ``expression`` in C++."""
@@ -196,11 +207,6 @@ class Translator:
 def array_of(part: str, name: str) -> str:
     """Return the array of a variable in C++."""
     return f"_circuit.{part}.{name}"
-
-
-def active_of(population: str, variable: str) -> str:
-    """Return the range of cells in which an input may not be 0, in C++."""
-    return f"_circuit.active_{population}_{variable}"
 
 
 class _Spelling(ast.NodeTransformer):

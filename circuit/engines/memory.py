@@ -29,16 +29,19 @@ class Memory:
     ----------
     circuit
         The circuit whose variables they are.
+    lanes
+        Runs that lie side by side: of each number, there is one for each.
 
     Attributes
     ----------
     parts
         The variables of each part, in the order in which they lie in the block.
     size
-        Numbers in the block, a whole number of lines.
+        Numbers of each lane in the block.
     """
 
-    def __init__(self, circuit: Blueprint) -> None:
+    def __init__(self, circuit: Blueprint, lanes: int = 1) -> None:
+        self.lanes = lanes
         self.parts: dict[str, list[Quantity]] = {}
         for array in circuit.arrays:
             self.parts.setdefault(array.part, []).append(array)
@@ -46,21 +49,22 @@ class Memory:
         at = 0
         for array in (array for arrays in self.parts.values() for array in arrays):
             self._places[array.key] = slice(at, at + array.size)
-            at += _whole_lines(array.size)
-        # The range of active cells of each port stands behind all variables.
-        self.size = at + _whole_lines(len(circuit.ports))
+            at += self._whole_lines(array.size)
+        # The replayed input stands behind all variables.
+        self.size = at + self._whole_lines(1)
 
     def place(self, key: str) -> slice:
         """Return the place of the values of the variable "part.name"."""
         return self._places[key]
 
     def allocate(self) -> np.ndarray:
-        """Return a block of zeros that begins with a line."""
-        block = np.zeros(self.size + LINE)
+        """Return a block of zeros, shape (size, lanes), that begins with a line."""
+        count = self.size * self.lanes
+        block = np.zeros(count + LINE)
         first = -block.ctypes.data // block.itemsize % LINE
-        return block[first : first + self.size]
+        return block[first : first + count].reshape(self.size, self.lanes)
 
-
-def _whole_lines(count: int) -> int:
-    """Return ``count`` rounded up to whole lines."""
-    return -(-count // LINE) * LINE
+    def _whole_lines(self, count: int) -> int:
+        """Return ``count`` rounded up to whole lines."""
+        line = max(LINE // self.lanes, 1)
+        return -(-count // line) * line

@@ -77,9 +77,7 @@ def rows_presented(job: Job, samples: np.ndarray) -> np.ndarray:
     for swap, part in zip([None, *swaps], parts, strict=True):
         if swap is not None:
             presentation = replace(presentation, n_samples=len(swap.X))
-        for stretch in np.split(part, np.flatnonzero(np.diff(part) > 1) + 1):
-            if len(stretch):
-                rows.append(presentation.rows(int(stretch[0]), int(stretch[-1]) + 1))
+        rows.append(presentation.rows_at(part))
     return np.concatenate(rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
 
 
-def prepare(
+def prepare(circuit: CircuitBase, X, Y=None, *, seed=None, **arguments) -> Job:
+    """Check data and arguments, as :meth:`biorrr.circuit.Microcircuit.run` takes them; return what
+    is to be simulated.
+    """
+    return prepare_seeds(
+        circuit, X, Y, seeds=[circuit.seed if seed is None else seed], **arguments
+    )[0]
+
+
+def prepare_seeds(
     circuit: CircuitBase,
     X,
     Y=None,
@@ -38,16 +47,15 @@ def prepare(
     centre: bool = False,
     events: Sequence[Event] = (),
     final: bool = True,
-    seed=None,
+    seeds: Iterable,
     weights: Mapping[str, object] | None = None,
-) -> Job:
+) -> list[Job]:
     """Check data and arguments, as :meth:`biorrr.circuit.Microcircuit.run` takes them; return what
-    is to be simulated.
+    is to be simulated with each of ``seeds``.
     """
     for switch, value in {"plastic": plastic, "centre": centre, "final": final}.items():
         truth(switch, value)
     epochs = whole_number("epochs", epochs, minimum=1)
-    seed = circuit.seed if seed is None else as_seed("seed", seed)
     feeds = read_feeds(circuit.parts, circuit.ports, X, Y, centre, circuit.timing)
     n_samples = feeds[circuit.ports[0].name].samples
     order = check_order(order, n_samples, any(feed.in_time for feed in feeds.values()))
@@ -58,31 +66,42 @@ def prepare(
     events = as_events(events)
     silent = (event.population for event in events if isinstance(event, Silence))
     blueprint = circuit.sized(sizes, moving, tuple(dict.fromkeys(silent)))
-    begin = circuit.begin(blueprint, feeds, seed, last if final and plastic else math.inf)
     given = {**circuit.initial, **mapping("weights", weights)}
-    state = initial_state(blueprint, begin, seed, given, start)
     if plastic and start is not None and start.cooled:
         warn(
             "start: that run was final, and its rates have fallen to zero; they begin anew here."
             " Give final=False to a run that is to be continued"
         )
     switches = [q.key for q in blueprint.state if q.name in ("plastic", "learning")]
-    state |= {key: np.array([float(plastic)]) for key in switches}
-    state["clock.sample"] = np.array([first - 1.0])
+    switched = {key: np.array([float(plastic)]) for key in switches}
+    switched["clock.sample"] = np.array([first - 1.0])
     record = circuit.traced if saving.record is None else saving.record
-    return Job(
-        blueprint,
-        Presentation(n_samples, sizes[circuit.ports[0].name], order, begin.replay, seed),
-        feeds,
-        first,
-        last,
-        state,
-        recording_of(record, saving.every, blueprint, first, last),
-        snapshot_samples(saving.snapshots, first, last),
-        circuit,
-        check_events(events, first, last, blueprint, order),
-        plastic,
-    )
+    recording = recording_of(record, saving.every, blueprint, first, last)
+    snapshots = snapshot_samples(saving.snapshots, first, last)
+    events = check_events(events, first, last, blueprint, order)
+    jobs = []
+    for seed in (as_seed("seed", seed) for seed in seeds):
+        begin = circuit.begin(blueprint, feeds, seed, last if final and plastic else math.inf)
+        state = initial_state(blueprint, begin, seed, given, start)
+        m = sizes[circuit.ports[0].name]
+        presented = Presentation(n_samples, m, order, begin.replay, seed)
+        state |= switched
+        jobs.append(
+            Job(
+                blueprint,
+                presented,
+                feeds,
+                first,
+                last,
+                state,
+                recording,
+                snapshots,
+                circuit,
+                events,
+                plastic,
+            )
+        )
+    return jobs
 
 
 def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:

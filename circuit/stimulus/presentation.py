@@ -6,10 +6,12 @@ a seed means the same on every engine and a run can be taken up at any sample.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from biorrr.errors import InputError
 from biorrr.models.validation import whole_number
 
 # Which stream of random numbers: the seed alone would make weights, order and replay copies of one
@@ -31,6 +33,15 @@ def as_seed(name: str, seed) -> int:
     if isinstance(seed, np.random.RandomState):
         return int(seed.randint(2**32, dtype=np.uint64))
     return whole_number(name, seed, minimum=0)
+
+
+def check_seeds(seeds) -> list[int]:
+    """Return the seeds of several runs, each once."""
+    given = list(seeds) if isinstance(seeds, Iterable) else []
+    checked = [as_seed("seeds", seed) for seed in given]
+    if not checked or len(set(checked)) < len(checked):
+        raise InputError(f"seeds: must be different whole numbers, at least one (got {seeds!r})")
+    return checked
 
 
 def generator(seed: int, stream: int, *place: int) -> np.random.Generator:
@@ -66,11 +77,24 @@ class Presentation:
         """Return the rows of the data presented at samples ``start`` to ``stop``, shape (stop -
         start,).
         """
+        if isinstance(self.order, str) and self.order == "shuffle":
+            return self._shuffled(start, stop, self.n_samples, _ORDER)
+        return self.rows_at(np.arange(start, stop))
+
+    def rows_at(self, samples: np.ndarray) -> np.ndarray:
+        """Return the row of the data presented at each of ``samples``, ascending."""
         if isinstance(self.order, np.ndarray):
-            return self.order[np.arange(start, stop) % len(self.order)]
+            return self.order[samples % len(self.order)]
         if self.order == "sequential":
-            return np.arange(start, stop) % self.n_samples
-        return self._shuffled(start, stop, self.n_samples, _ORDER)
+            return samples % self.n_samples
+        blocks, offsets = np.divmod(samples, _block_of(self.n_samples))
+        out = np.empty(len(samples), np.int64)
+        for block in np.unique(blocks).tolist():
+            here = blocks == block
+            last = int(offsets[here].max()) + 1
+            drawn = self._permutations_of(self.n_samples, _ORDER, block, last)
+            out[here] = drawn[offsets[here]]
+        return out
 
     def shown(self, start: int, stop: int) -> np.ndarray:
         """Return a row of the data for each sample, then -1 - i for each replay of an input i
@@ -78,11 +102,13 @@ class Presentation:
 
         Shape (stop - start, 1 + replay).
         """
-        rows = self.rows(start, stop)[:, None]
+        out = np.empty((stop - start, 1 + self.replay), np.int64)
+        out[:, 0] = self.rows(start, stop)
         # Each input once before any a second time: a new random permutation of all m when one is
         # used up.
         inputs = self._shuffled(start * self.replay, stop * self.replay, self.m, _REPLAY)
-        return np.hstack([rows, -1 - inputs.reshape(stop - start, self.replay)])
+        np.subtract(-1, inputs.reshape(stop - start, self.replay), out=out[:, 1:])
+        return out
 
     def _shuffled(self, start: int, stop: int, length: int, stream: int) -> np.ndarray:
         """Return entries ``start`` to ``stop`` of one random permutation of ``length`` after
@@ -91,7 +117,7 @@ class Presentation:
         out = np.empty(stop - start, dtype=np.int64)
         at = start
         while at < stop:
-            block, offset = divmod(at, max(_BLOCK // length, 1) * length)
+            block, offset = divmod(at, _block_of(length))
             last = offset + stop - at
             drawn = self._permutations_of(length, stream, block, last)[offset:last]
             out[at - start : at - start + len(drawn)] = drawn
@@ -114,3 +140,8 @@ class Presentation:
             self._permutations[stream] = (length, block), drawn
             return drawn
         return kept
+
+
+def _block_of(length: int) -> int:
+    """Return the number of entries of permutations of so many entries that are drawn together."""
+    return max(_BLOCK // length, 1) * length

@@ -46,13 +46,14 @@ def twin(X, Y, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, last=None, known=None):
             hurry = 1.0 if last is None else min((1e5 / last) ** 0.4, 5)
             power += (z @ z / k - power) / 400
             wanted = left * np.clip(power, min(0.13 * hurry, 1), 1)
-            wanted *= hurry * (0.0035 + 0.0045 * s) / np.sqrt(k) / (1 + k * D / 300)
+            wanted *= hurry * (0.0023 + 0.003 * s) / k**0.25 / (1 + k**0.75 * D / 200)
             b = (np.trace(Cyy) / len(Cyy)) ** 0.4 * strongest**0.6 + ridge_y
             eta_x = min(
                 left**1.5 * 1.4 / np.trace(Cxx_ridged), left**0.5 * min(1.2, 0.4 * k) / x2
             ) / np.trace(Q @ Q.T)
             eta_y = min(
-                (0.7 + 0.5 * s) / k * wanted / (1 - s + s * b), left**0.5 * 0.1 / (1 - s + s * y2)
+                (0.47 + 0.33 * s) / k**0.75 * wanted / (1 - s + s * b),
+                left**0.5 * 0.1 / (1 - s + s * y2),
             )
             eta_q = eta_r = min(wanted, left**0.5 * 0.1 / (z @ z))
         else:

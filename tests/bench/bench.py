@@ -19,8 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from contestants.task import HeldTask, MillivoltTask, SettledTask, Task
-from time_per_sample import slopes, undisturbed_seconds
+from contestants.task import HeldTask, MillivoltTask, RidgeTask, SettledTask, Task
+from time_per_sample import slopes, undisturbed_seconds, wall_seconds
+
+from biorrr.circuit import Microcircuit
 
 PAGE = Path(__file__).parents[2] / "docs" / "speed.md"
 SECONDS, REPEATS = 0.6, 5  # of each measurement
@@ -55,6 +57,17 @@ class Start:
     arguments: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Several:
+    """A row of the third table: runs of one circuit that differ in their seeds."""
+
+    name: str
+    task: Task
+    seeds: int
+    epochs: int
+    options: Mapping[str, object]
+
+
 COMMAND = ("-c", "from biorrr.sims.start import main; main()")
 SCRIPT = """
 import numpy as np
@@ -68,6 +81,7 @@ RACES = (
     Race("100x120x4", Task(100, 120, 4), PLAIN),
     Race("784x16x16", Task(784, 16, 16), PLAIN),
     Race("3072x100x8", Task(3072, 100, 8), PLAIN),
+    Race("64x10x2, ridge by replay", RidgeTask(64, 10, 2), ()),
     Race("64x10x2, held for 200 ticks", HeldTask(64, 10, 2), ("leaky_c_loop",)),
     Race("100x120x4, held for 200 ticks", HeldTask(100, 120, 4), ("leaky_c_loop",)),
     Race("784x10x10, held for 200 ticks", HeldTask(784, 10, 10), ("leaky_c_loop",)),
@@ -81,6 +95,11 @@ STARTS = (
     Start("a script that learns 10,000 samples, compiled before", ("-c", SCRIPT)),
     Start("`biorrr learn`, compiled before", (*COMMAND, "learn")),
     Start("`biorrr --help`", (*COMMAND, "--help")),
+)
+SEVERAL = (
+    Several("32 seeds, 107,820 samples each", Task(64, 10, 2, 1797), 32, 60, {}),
+    Several("the same with a ridge", Task(64, 10, 2, 1797), 32, 60, {"ridge": 0.1}),
+    Several("1,000 seeds, 100 samples each", Task(64, 10, 2, 100), 1000, 1, {}),
 )
 
 
@@ -128,6 +147,32 @@ def measure_start(start: Start, repeats: int = REPEATS) -> dict[str, str]:
     return {"seconds": f"{np.median([undisturbed_seconds(once) for _ in range(repeats)]):.2g}"}
 
 
+def measure_several(several: Several, repeats: int = REPEATS) -> dict[str, str]:
+    """Return the seconds of all runs together, and the time of one after another over that, in wall
+    time: both on all cores that they use.
+    """
+    circuit = Microcircuit(several.task.k, engine="cpp", **several.options)
+    data, options = (several.task.X, several.task.Y), {"progress": False}
+    seeds = range(several.seeds)
+    options["epochs"] = several.epochs
+
+    def together() -> None:
+        circuit.run(*data, seeds=seeds, **options)
+
+    def one_by_one() -> None:
+        for seed in seeds:
+            circuit.run(*data, seed=seed, **options)
+
+    together()  # compiles what is not in the cache
+    circuit.run(*data, progress=False)
+    times = np.array([[wall_seconds(one_by_one), wall_seconds(together)] for _ in range(repeats)])
+    ratio = np.median(times[:, 0] / times[:, 1])
+    return {
+        "together": f"{np.median(times[:, 1]):.2g}",
+        "one after another": f"{float(f'{ratio:.2g}'):g}",
+    }
+
+
 def table(first: str, columns: Mapping[str, str], rows: Mapping[str, Mapping[str, str]]) -> str:
     """Return rows of cells as a table in Markdown; ``columns`` has titles by the cells' names."""
     lines = [(first, *columns.values()), ("---",) * (len(columns) + 1)]
@@ -163,11 +208,15 @@ def main(words: list[str]) -> None:
     races = measure(RACES, measure_race, words)
     print("seconds in a new process", flush=True)
     starts = measure(STARTS, measure_start, words)
+    print("seconds of several runs; one after another: their time over that", flush=True)
+    several = measure(SEVERAL, measure_several, words)
     if not words:
         columns = {"circuit": "circuit (µs)"}
         columns |= {label: f"{label} / circuit" for label in COLUMNS.values()}
         page = with_table(PAGE.read_text(), "samples", table("sample", columns, races))
         page = with_table(page, "starts", table("process", {"seconds": "seconds"}, starts))
+        columns = {"together": "together (s)", "one after another": "one after another / together"}
+        page = with_table(page, "seeds", table("runs", columns, several))
         PAGE.write_text(page)
         print(f"written to {PAGE}")
 

@@ -121,12 +121,20 @@ def test_a_row_has_the_time_of_the_circuit_and_the_ratios_of_others(monkeypatch)
     assert bench.measure_race(race) == {"circuit": "2", "C": "1"}
 
 
+def test_several_runs_have_their_time_and_that_of_one_after_another():
+    several = bench.Several("few", Task(6, 4, 2, 20), 2, 1, {"ridge": 0.1})
+    found = bench.measure_several(several, repeats=1)
+    assert all(float(cell) > 0 for cell in found.values())
+    assert set(found) == {"together", "one after another"}
+
+
 def test_the_page_gets_the_tables(monkeypatch, tmp_path, capsys):
     page = tmp_path / "speed.md"
     page.write_text(bench.PAGE.read_text())
     monkeypatch.setattr(bench, "PAGE", page)
     monkeypatch.setattr(bench, "measure_race", lambda race: {"circuit": "0.5", "C": "0.8"})
     monkeypatch.setattr(bench, "measure_start", lambda start: {"seconds": "0.3"})
+    monkeypatch.setattr(bench, "measure_several", lambda several: {"together": "0.4"})
     bench.main(["settling"])
     assert page.read_text() == bench.PAGE.read_text()
     assert "64x10x4, settling: circuit 0.5, C 0.8" in capsys.readouterr().out
@@ -135,6 +143,7 @@ def test_the_page_gets_the_tables(monkeypatch, tmp_path, capsys):
     written = page.read_text()
     assert written.count("| 100x120x4 | 0.5 | 0.8 |") == 1
     assert written.count("| `biorrr --help` | 0.3 |") == 1
+    assert written.count("| the same with a ridge | 0.4 |") == 1
     with pytest.raises(ValueError, match=r"must have one table marked 'other' \(has 0\)"):
         bench.with_table(written, "other", "")
 

@@ -223,4 +223,4 @@ if __name__ == "__main__":
     parser.add_argument("--samples", type=int, default=SAMPLES)
     parser.add_argument("--rates", default="auto", choices=("auto", "suggested"))
     parser.add_argument("--departure", action="append", default=[])
-    main(parser.parse_args())
+    main(parser.parse_intermixed_args())

@@ -43,7 +43,7 @@ def test_no_seed_starts_without_inhibition(k, interneurons):
 @pytest.mark.parametrize("s", [0.0, 0.3, 1.0])
 def test_circuit_and_algorithm_are_the_same_numbers(s, data):
     """Whatever the units of the data."""
-    X, Y = data[0][:600] * 7, data[1][:600] / 50
+    X, Y = data[0][:1000] * 7, data[1][:1000] / 50
     given = starts(X, Y, 2, s)
     order = np.random.default_rng(1).permutation(len(X))
     circuit = Microcircuit(2, s=s, engine="numpy", **given)

@@ -85,19 +85,20 @@ def test_silent_fibres_and_factors_that_are_zero_are_skipped():
         )
         return call.removeprefix("if (").removesuffix(")").split(" && ")
 
-    for step in ("proximal_change", "proximal_replay"):
-        assert "_i = _circuit.active_sensory_x.begin; _i < _circuit.active_sensory_x.end" in of(
-            step
-        )
-        assert "_circuit.neuromodulator.eta_x[0] != 0" in due(step)
-        assert "_circuit.proximal.plastic[0] != 0" in due(step)
+    for step in ("proximal_change", "proximal_replay_alone"):
+        assert "any(_circuit.neuromodulator.eta_x[0] != 0)" in due(step)
+        assert "any(_circuit.proximal.plastic[0] != 0)" in due(step)
+    assert "_i = 0; _i < 6" in of("proximal_change")
     assert "proximal_change(" in block("sample_end")
-    assert "proximal_replay(" in block("replay_end")
-    assert "_change(" not in block("replay_end")
-    assert "_circuit.neuromodulator.replay_gain[0] != 0" in due("proximal_replay")
+    assert "proximal_replay_alone(" in block("replay_end")
+    assert "_change" not in block("replay_end")
+    assert "any(_circuit.neuromodulator.replay_gain[0] != 0)" in due("proximal_replay_alone")
+    for step in ("proximal_z_alone", "proximal_replay_alone"):
+        assert "_i = _circuit._replayed[_lane]" in of(step)
+    assert "distal_a_silent(" in block("replay_tick")
     assert "_i = 0; _i < 4" in of("distal_change")
-    assert "_i = _circuit.active_instructive_y.begin" in of("distal_a")
-    assert "_i = _circuit.active_sensory_x.begin" in of("sensory_drive_energy_x")
+    assert "sensory_drive_energy_x(" in block("sample_tick")
+    assert "sensory_drive" not in block("replay_tick")
 
 
 def test_exp_of_one_cell_at_a_time_gives_the_same(tmp_path, monkeypatch, current_clamp):

@@ -104,7 +104,7 @@ def test_outputs_that_speak_in_rows_which_are_not_kept_are_not_silent(two_latent
 def test_the_two_interneuron_weights_still_meet_by_the_formula(data):
     """Q' - R shrinks by 1 - eta_q a sample, whatever proximal synapses do."""
     circuit = Microcircuit(2, ridge=0.1, replay=2, engine="numpy", departures=SCALING)
-    run = circuit.run(*data, order=np.arange(200), record=(), progress=False)
+    run = circuit.run(*data, order=np.arange(400), record=(), progress=False)
     first, last = (run.data["Q"].values[i].T - run.data["R"].values[i] for i in (0, -1))
     left = np.exp(run.data.attrs["log_retained"])
     assert 1e-6 < left < 0.5

@@ -3,24 +3,6 @@
 #include <{{ header }}>
 {% endfor %}
 
-// All that changes in a run, as memory.py lays it out.
-struct Circuit
-{
-    {% for part, arrays in memory.parts.items() %}
-    struct
-    {
-        {% for array in arrays %}
-        alignas({{ 8 * line }}) double {{ array.name }}[{{ array.size }}];
-        {% endfor %}
-    } {{ part }};
-    {% endfor %}
-    // The input fibres of a population that are not silent; the presentation of samples keeps this up to date.
-    {% for port in ports %}
-    {{ "alignas(%d) "|format(8 * line) if loop.first }}struct { int begin, end; } active_{{ port.population }}_{{ port.variable }};
-    {% endfor %}
-};
-static_assert(sizeof(Circuit) == {{ 8 * memory.size }}, "as memory.py lays it out");
-
 // Several values of exp at once, where the C library has that (libmvec, in glibc since 2.22, for GCC on x86-64). It is
 // tested there to within 4 units in the last place. Elsewhere a loop that calls exp is not vectorised.
 #if defined(__x86_64__) && !defined(__clang__) && defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 22)
@@ -37,10 +19,55 @@ static inline double _is(bool x) { return x ? 1.0 : 0.0; }
 static inline double _sign(double x) { return (0 < x) - (x < 0); }
 static inline double _clip(double x, double low, double high) { const double y = x < low ? low : x; return y > high ? high : y; }
 {{ draws }}
+{% include "lanes.cpp" %}
+
+
+// All that changes in a run, as memory.py lays it out.
+struct Circuit
+{
+    {% for part, arrays in memory.parts.items() %}
+    struct
+    {
+        {% for array in arrays %}
+        alignas({{ 8 * line }}) _real {{ array.name }}[{{ array.size }}];
+        {% endfor %}
+    } {{ part }};
+    {% endfor %}
+    alignas({{ 8 * line }}) int64_t _replayed[_lanes];  // the input that is replayed
+};
+static_assert(sizeof(Circuit) == {{ 8 * memory.size }} * _lanes, "as memory.py lays it out");
 
 {% for step in steps %}
-static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, double *__restrict const _at_{{ name }}{% endfor %})
+static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, _real *__restrict const {{ "_of" if step.alone else "_at" }}_{{ name }}{% endfor %})
 {
+    {% if step.alone %}
+    // Each lane has an input of its own: what else there is adds and changes nothing.
+    for (int _lane = 0; _lane < _lanes; _lane++)
+    {
+        using _real = double;
+        {% for name in step.pointers %}
+        const Lane _at_{{ name }}(_of_{{ name }}, _lane);
+        {% endfor %}
+        {% for line in step.once %}
+        {{ line }}
+        {% endfor %}
+        const int _i = _circuit._replayed[_lane];
+        {% if step.total %}
+        const Lane _total({{ step.total }}, _lane);
+        {% endif %}
+        #pragma omp simd
+        for (int _j = 0; _j < {{ step.cells }}; _j++)
+        {
+            const size_t _synapse = (size_t)_i * {{ step.cells }} + _j;
+            {% for line in step.each %}
+            {{ line }}
+            {% endfor %}
+            {% if step.total %}
+            _total[_j] = _added;
+            {% endif %}
+        }
+    }
+    {% else %}
     {% for line in step.once %}
     {{ line }}
     {% endfor %}
@@ -54,7 +81,7 @@ static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, do
     {% elif step.grouped %}
     for (int _j = 0; _j < {{ step.cells }}; _j++)
     {
-        double _sum = 0;
+        _real _sum = 0;
         for (int _i = {{ step.sources[0] }}; _i < {{ step.sources[1] }}; _i++)
         {
             {% for line in step.each %}
@@ -67,7 +94,7 @@ static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, do
     {% elif step.total is none %}
     for (int _i = {{ step.sources[0] }}; _i < {{ step.sources[1] }}; _i++)
     {
-        #pragma omp simd
+        {{ simd }}
         for (int _j = 0; _j < {{ step.cells }}; _j++)
         {
             const size_t _synapse = (size_t)_i * {{ step.cells }} + _j;
@@ -76,8 +103,8 @@ static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, do
             {% endfor %}
         }
     }
-    {% elif step.cells == 1 %}
-    double _sum = 0;
+    {% elif step.cells == 1 and lanes == 1 %}
+    _real _sum = 0;
     #pragma omp simd reduction(+:_sum)
     for (int _i = {{ step.sources[0] }}; _i < {{ step.sources[1] }}; _i++)
     {
@@ -91,10 +118,10 @@ static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, do
     {{ step.total }}[0] = _sum;
     {% else %}
     // Four sums side by side, since each addition to one and the same sum has to wait for the last.
-    double _sum[4][{{ step.cells }}] = {};
-    const auto _add = [&](const int _i, double *__restrict _part)
+    _real _sum[4][{{ step.cells }}] = {};
+    const auto _add = [&](const int _i, _real *__restrict _part)
     {
-        #pragma omp simd
+        {{ simd }}
         for (int _j = 0; _j < {{ step.cells }}; _j++)
         {
             const size_t _synapse = (size_t)_i * {{ step.cells }} + _j;
@@ -110,6 +137,7 @@ static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, do
     for (; _i < {{ step.sources[1] }}; _i++) _add(_i, _sum[0]);
     for (int _j = 0; _j < {{ step.cells }}; _j++)
         {{ step.total }}[_j] = (_sum[0][_j] + _sum[1][_j]) + (_sum[2][_j] + _sum[3][_j]);
+    {% endif %}
     {% endif %}
 }
 

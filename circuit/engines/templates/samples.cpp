@@ -4,24 +4,26 @@
 // As cpp_kernel.py fills them in.
 struct Port { const char *values; int64_t type, row_bytes, held, ticks; double gain; const double *mean; };
 struct Slice { int64_t first, count; };  // of the circuit's memory
-struct Records { int64_t count; const int64_t *samples; int64_t width; const Slice *slices; double *rows; };
+struct Records { int64_t count; const int64_t *samples; int64_t width; const Slice *slices; _real *rows; };
 struct Segment
 {
     int64_t samples, duration, replays, replay_duration;
-    const int64_t *shown;  // for each sample its row in the data, then -1 - i for each replay of an input i
+    const int64_t *shown;  // lane after lane, for each sample its row in the data, then -1 - i for each replay of an input i
     Records snapshots, traces;
     const Port *ports;
+    int64_t watched;   // lanes in which a run may diverge, as bits
+    int64_t diverged;  // those in which one has
 };
 
 // Copies what is recorded, row after row, at the samples at which it is due.
 struct Recorder
 {
     const Records &records;
-    const double *const memory;
+    const _real *const memory;
     int64_t next = 0;
-    double *row = records.rows;
+    _real *row = records.rows;
 
-    Recorder(const Records &records, const Circuit *circuit) : records(records), memory((const double *)circuit) {}
+    Recorder(const Records &records, const Circuit *circuit) : records(records), memory((const _real *)circuit) {}
     bool due(int64_t sample)
     {
         if (next == records.count || records.samples[next] != sample) return false;
@@ -48,43 +50,52 @@ struct WithoutSubnormals
 #endif
 };
 
-template <size_t size, class T> static void show(double *__restrict to, const Port &port, int64_t row)
+// Where a sample, or a replay, is found for each lane.
+struct Shown
 {
-    const T *__restrict values = (const T *)(port.values + row * port.row_bytes);
+    const int64_t *first;
+    int64_t stride;
+    int64_t operator[](int lane) const { return first[lane * stride]; }
+};
+
+template <size_t size, class T> static void show(double *__restrict to, const Port &port, const int64_t *row)
+{
+    const T *values[_lanes];
+    for (int lane = 0; lane < _lanes; lane++) values[lane] = (const T *)(port.values + row[lane] * port.row_bytes);
     const double *__restrict mean = port.mean;
     const double gain = port.gain;
-    for (size_t i = 0; i < size; i++) to[i] = gain * ((double)values[i] - mean[i]);
+    for (size_t i = 0; i < size; i++)
+        for (int lane = 0; lane < _lanes; lane++) to[i * _lanes + lane] = gain * ((double)values[lane][i] - mean[i]);
 }
-template <size_t size> static void show(double *to, const Port &port, int64_t sample, int64_t tick)
+template <size_t size> static void show(_real *to, const Port &port, Shown sample, int64_t tick)
 {
-    const int64_t row = port.ticks == port.held ? sample : (sample * port.held + tick) / port.ticks;
+    int64_t row[_lanes];
+    for (int lane = 0; lane < _lanes; lane++)
+        row[lane] = port.ticks == port.held ? sample[lane] : (sample[lane] * port.held + tick) / port.ticks;
     switch (port.type)
     {
     {% for code, c_type in element_types %}
-        case {{ code }}: show<size, {{ c_type }}>(to, port, row); break;
+        case {{ code }}: show<size, {{ c_type }}>((double *)to, port, row); break;
     {% endfor %}
     }
 }
 
 // Rows come in any order: without a word ahead, each sample would wait for memory.
-static void announce(const Port &port, int64_t sample)
+static void announce(const Port &port, Shown sample)
 {
     if (port.ticks != port.held) return;
-    const char *begin = port.values + sample * port.row_bytes;
-    for (int64_t line = 0; line < std::min<int64_t>(port.row_bytes, {{ 64 * 32 }}); line += 64) __builtin_prefetch(begin + line);
+    for (int lane = 0; lane < _lanes; lane++)
+    {
+        const char *begin = port.values + sample[lane] * port.row_bytes;
+        for (int64_t line = 0; line < std::min<int64_t>(port.row_bytes, {{ 64 * 32 }}); line += 64) __builtin_prefetch(begin + line);
+    }
 }
 
 // Show a sample, at one of its ticks.
-static inline void show_sample(Circuit &_circuit, const Segment &segment, int64_t sample, int64_t tick)
+static inline void show_sample(Circuit &_circuit, const Segment &segment, Shown sample, int64_t tick)
 {
     {% for port in ports %}
-    {% if not port.moves %}
-    if (tick == 0)
-    {% endif %}
-    {
-        show<{{ port.size }}>({{ port.array }}, segment.ports[{{ loop.index0 }}], sample, tick);
-        {{ port.active }} = {0, {{ port.size }}};
-    }
+    {{ "if (tick == 0) " if not port.moves }}show<{{ port.size }}>({{ port.array }}, segment.ports[{{ loop.index0 }}], sample, tick);
     {% endfor %}
     {% if counts_ticks %}
     _circuit.clock.elapsed[0] = tick;
@@ -92,72 +103,73 @@ static inline void show_sample(Circuit &_circuit, const Segment &segment, int64_
     _circuit.clock.moment[0] = _circuit.clock.sample[0] * segment.duration + tick;
 }
 
-// Show one input alone, at one of its ticks.
-static inline void show_alone(Circuit &_circuit, int input, int64_t tick)
+// Show one input alone, after a sample or, from the second replay on, after another input.
+static inline void show_alone(Circuit &_circuit, Shown replayed, bool first)
 {
     {% for port in ports %}
-    {% if not port.moves %}
-    if (tick == 0)
-    {% endif %}
+    if (first) std::fill_n({{ port.array }}, {{ port.size }}, 0.0);
+    {% if port.replayed %}
+    for (int lane = 0; lane < _lanes; lane++)
     {
-        // What was shown last is all there is to silence.
-        std::fill({{ port.array }} + {{ port.active }}.begin, {{ port.array }} + {{ port.active }}.end, 0);
-        {% if port.replayed %}
-        {{ port.array }}[input] = 1;
-        {{ port.active }} = {input, input + 1};
-        {% else %}
-        {{ port.active }} = {0, 0};
-        {% endif %}
+        const Lane input({{ port.array }}, lane);
+        if (!first) input[_circuit._replayed[lane]] = 0;
+        _circuit._replayed[lane] = -1 - replayed[lane];
+        input[_circuit._replayed[lane]] = 1;
     }
-    {% endfor %}
-    {% if counts_ticks %}
-    _circuit.clock.elapsed[0] = tick;
     {% endif %}
+    {% endfor %}
 }
 
-static bool is_finite(const Circuit &_circuit)
+// Return the lanes, as bits, in which activity is not finite.
+static int64_t infinite(const Circuit &_circuit)
 {
-    double total = 0;
+    _real total = 0;
     {% for array, size in watched %}
     for (int i = 0; i < {{ size }}; i++) total += {{ array }}[i];
     {% endfor %}
-    return std::isfinite(total);
+    int64_t found = 0;
+    for (int lane = 0; lane < _lanes; lane++) found |= (int64_t)!std::isfinite(((const double *)&total)[lane]) << lane;
+    return found;
 }
 
-// Simulate a segment; return the number of samples after which all was finite.
-extern "C" int64_t simulate(Circuit *const circuit, const Segment *const segment)
+// Simulate a segment, up to the sample in which a run diverges; return the number of samples.
+extern "C" int64_t simulate(Circuit *const circuit, Segment *const segment)
 {
     const WithoutSubnormals while_it_runs;
     Recorder snapshots(segment->snapshots, circuit), traces(segment->traces, circuit);
+    const int64_t each = 1 + segment->replays, lane = segment->samples * each;
     for (int64_t sample = 0; sample < segment->samples; sample++)
     {
-        const int64_t *const shown = segment->shown + sample * (1 + segment->replays);
+        const int64_t *const shown = segment->shown + sample * each;
         const bool traced = traces.due(sample);
         if (sample + 1 < segment->samples)
-            for (int port = 0; port < {{ ports|length }}; port++) announce(segment->ports[port], shown[1 + segment->replays]);
+            for (int port = 0; port < {{ ports|length }}; port++) announce(segment->ports[port], {shown + each, lane});
         circuit->clock.sample[0] += 1;
-        show_sample(*circuit, *segment, shown[0], 0);
+        show_sample(*circuit, *segment, {shown, lane}, 0);
         sample_onset(*circuit);
         for (int64_t tick = 0; tick < segment->duration; tick++)
         {
-            if (tick > 0) show_sample(*circuit, *segment, shown[0], tick);
+            if (tick > 0) show_sample(*circuit, *segment, {shown, lane}, tick);
             sample_tick(*circuit);
             if (tick + 1 == segment->duration) sample_end(*circuit);
             if (traced) traces.keep();
         }
         for (int64_t replay = 1; replay <= segment->replays; replay++)
         {
-            show_alone(*circuit, -1 - shown[replay], 0);
+            show_alone(*circuit, {shown + replay, lane}, replay == 1);
             replay_onset(*circuit);
             for (int64_t tick = 0; tick < segment->replay_duration; tick++)
             {
-                if (tick > 0) show_alone(*circuit, -1 - shown[replay], tick);
+                {% if counts_ticks %}
+                circuit->clock.elapsed[0] = tick;
+                {% endif %}
                 replay_tick(*circuit);
             }
             replay_end(*circuit);
         }
-        if (!is_finite(*circuit)) return sample;
         if (snapshots.due(sample + 1)) snapshots.keep();
+        segment->diverged = infinite(*circuit) & segment->watched;
+        if (segment->diverged) return sample + 1;
     }
     return segment->samples;
 }

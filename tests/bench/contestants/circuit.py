@@ -31,7 +31,8 @@ def prepare(task: Task):
         "departures": task.departures,
         **task.circuit_options,
     }
-    blueprint = Microcircuit(task.k, **options).blueprint(task.m, task.n)
+    circuit = Microcircuit(task.k, **options)
+    blueprint = circuit.blueprint(task.m, task.n)
     engine = CppEngine(blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.parts.weighted}
     state = initial_state(blueprint, Beginning(weights=start), 0)
@@ -40,16 +41,19 @@ def prepare(task: Task):
         "y": Feed(task.Y, facts_of("Y", task.Y)),
     }
 
+    replay = task.circuit_options.get("replay", 0)
+
     def run(order):
         job = Job(
             blueprint=blueprint,
-            presentation=Presentation(task.n_samples, task.m, order, replay=0, seed=0),
+            presentation=Presentation(task.n_samples, task.m, order, replay=replay, seed=0),
             feeds=feeds,
             start=0,
             stop=len(order),
             state=state,
             recording=Recording((), None, (), 0),
             snapshots=np.array([len(order)]),
+            circuit=circuit,
         )
         outcome = engine.advance(job, Recorder(job))
         if outcome.ended != "done":

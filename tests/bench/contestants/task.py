@@ -85,6 +85,16 @@ class Task:
 
 
 @dataclass(frozen=True)
+class RidgeTask(Task):
+    """The same with a ridge, by spontaneous replay."""
+
+    @property
+    def circuit_options(self) -> dict[str, object]:
+        """The ridge, and replays after each sample."""
+        return {"ridge": 0.1, "replay": 8}
+
+
+@dataclass(frozen=True)
 class SpikingFibres(Departure):
     """Input fibres that spike: in every tick each speaks with probability 0.1, ten times as loud as
     its sample.

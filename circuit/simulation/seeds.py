@@ -1,0 +1,127 @@
+"""The simulation of one circuit with several seeds: side by side in the lanes of one compiled
+circuit, and on all cores.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from biorrr.circuit.engines.compiler import CompileFailed
+from biorrr.circuit.engines.interrupt import held_interrupt
+from biorrr.circuit.simulation.checkpoint import Checkpoint, engine_of
+from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.simulation.progress import progress_bar
+from biorrr.circuit.simulation.simulate import Callback, RunInTheMaking, simulate
+from biorrr.circuit.stimulus.data_checks import check_unchanged
+
+LANES = 8  # numbers in a vector of AVX-512; two of AVX2
+
+
+def simulate_seeds(
+    jobs: Sequence[Job],
+    checkpoint: str | os.PathLike | Checkpoint | None = None,
+    callback: Callback | None = None,
+    progress: bool = False,
+) -> list[Outcome]:
+    """Simulate ``jobs``, which differ in their seeds alone; return how each ended, up to the first
+    that was interrupted.
+
+    Parameters
+    ----------
+    jobs
+        What to simulate.
+    checkpoint, callback, progress
+        As :func:`simulate` takes them; each seed has a checkpoint of its own.
+    """
+    places = [seed_checkpoint(checkpoint, job.presentation.seed) for job in jobs]
+    engine = _engine_in_lanes(jobs, places, callback)
+    if engine is None:
+        outcomes = []
+        for job, place in zip(jobs, places, strict=True):
+            outcomes.append(simulate(job, place, callback, progress))
+            if outcomes[-1].ended == "interrupted":
+                break
+        return outcomes
+    watched: Any = progress_bar(sum(job.stop - job.start for job in jobs)) if progress else None
+    with watched or nullcontext() as bar, held_interrupt() as interrupted:
+        update = bar and _one_at_a_time(bar.update)
+        makings = [
+            RunInTheMaking(job, "cpp", place, None, update)
+            for job, place in zip(jobs, places, strict=True)
+        ]
+
+        def advance(batch: list[RunInTheMaking]) -> None:
+            lefts, recorders = [one.left for one in batch], [one.recorder for one in batch]
+            for one, outcome in zip(
+                batch, engine.advance_together(lefts, recorders, interrupted), strict=True
+            ):
+                one.take(outcome)
+
+        try:
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                list(pool.map(advance, _batches(makings)))
+        finally:
+            check_unchanged(jobs[0].feeds)
+        return [one.end() for one in makings]
+
+
+def seed_checkpoint(
+    checkpoint: str | os.PathLike | Checkpoint | None, seed: int
+) -> Checkpoint | None:
+    """Return the checkpoint of one of several seeds, beside ``checkpoint``: run-3.npz for run.npz
+    and seed 3.
+    """
+    if checkpoint is None:
+        return None
+    every = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(Path(checkpoint))
+    path = every.path.with_name(f"{every.path.stem}-{seed}{every.path.suffix}")
+    return replace(every, path=path)
+
+
+def _engine_in_lanes(
+    jobs: Sequence[Job], places: Sequence[Checkpoint | None], callback: Callback | None
+) -> Any:
+    """Return the engine that simulates ``jobs`` side by side; None where they must be simulated
+    one after another.
+    """
+    job, engines = jobs[0], jobs[0].circuit.engines
+    if len(jobs) == 1 or callback is not None or job.events:
+        return None
+    ticks = sum((one.stop - one.start) * one.ticks_per_sample for one in jobs)
+    if engines.choose(job.circuit.engine, job.blueprint, ticks, LANES) != "cpp":
+        return None
+    if job.circuit.engine == "auto" and any(engine_of(place) == "numpy" for place in places):
+        return None
+    try:
+        return engines.built("cpp", job.blueprint, LANES)
+    except CompileFailed:
+        return None
+
+
+def _batches(makings: Sequence[RunInTheMaking]) -> Iterator[list[RunInTheMaking]]:
+    """Yield what is not finished in groups that go side by side: from the same sample on, and no
+    more than there are lanes.
+    """
+    waiting = [one for one in makings if not one.finished]
+    for start in dict.fromkeys(one.left.start for one in waiting):
+        together = [one for one in waiting if one.left.start == start]
+        for first in range(0, len(together), LANES):
+            yield together[first : first + LANES]
+
+
+def _one_at_a_time(function: Callable[[int], object]) -> Callable[[int], None]:
+    """Return ``function`` for threads, which wait for each other."""
+    turn = threading.Lock()
+
+    def alone(value: int) -> None:
+        with turn:
+            function(value)
+
+    return alone
