@@ -5,7 +5,10 @@ Arrays in, arrays out. Everything follows from second moments that are summed on
 (:class:`FoldMoments`).
 """
 
+from biorrr.analysis.communication.areas import TwoAreas
 from biorrr.analysis.communication.controls import (
+    equal_signals,
+    fewer_dimensions,
     lagged,
     matched_units,
     removed_dimensions,
@@ -18,6 +21,9 @@ from biorrr.analysis.communication.prediction import Prediction, predict_held_ou
 __all__ = [
     "FoldMoments",
     "Prediction",
+    "TwoAreas",
+    "equal_signals",
+    "fewer_dimensions",
     "lagged",
     "matched_units",
     "predict_held_out",

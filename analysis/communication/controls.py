@@ -4,6 +4,7 @@ dimensions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from biorrr.analysis.communication.moments import FoldMoments
-from biorrr.analysis.communication.prediction import Prediction, solution
+from biorrr.analysis.communication.prediction import Prediction, predict_held_out, solution
 from biorrr.errors import InputError
 
+HALVINGS = 12  # of the interval in which the amplitude of the added noise lies
+MOST_NOISE = 64.0  # relative to the deviation of a unit: nothing is predicted beyond
+# Share of draws that must agree on fewer dimensions, and share that must have a signal to match.
+AGREE, MATCHED = 0.9, 0.5
 NEAREST = 5  # of the units not yet taken, those nearest in rate, of which one is drawn
 
 
@@ -70,6 +75,78 @@ def matched_units(
             left = left[np.argsort(np.abs(logs[0][left] - logs[1][unit]), kind="stable")[:NEAREST]]
         free[rng.choice(left)] = False
     return MatchedUnits(np.flatnonzero(free), np.flatnonzero(~free), across)
+
+
+def equal_signals(
+    moments: FoldMoments,
+    source: NDArray,
+    targets: Mapping[str, NDArray],
+    noise: NDArray,
+    *,
+    s: float = 0.0,
+    ridge: float = 0.0,
+) -> dict[str, Prediction] | None:
+    """Predict two targets after noise has made the better predicted one as hard to predict.
+
+    Weak dimensions drown in noise, so that a noisier target seems to have fewer. Independent
+    noise, in proportion to each unit's deviation, is added to the target whose full regression
+    has the higher held-out R2, until both have the same.
+
+    Parameters
+    ----------
+    source : (m,)
+        Channels that predict.
+    targets : (n,), (n,)
+        Channels of each of the two targets, by name.
+    noise : (n,)
+        Channels of noise; see :meth:`FoldMoments.of`.
+
+    Returns
+    -------
+    The prediction of each target, by name; None if one is not predicted at all (R2 <= 0), so that
+    it has no signal to match.
+    """
+
+    def predict(target: NDArray, relative: float = 0.0) -> Prediction:
+        noisier = moments.with_noise(target, noise, relative) if relative else moments
+        return predict_held_out(noisier, source, target, s=s, ridge=ridge)
+
+    found = {name: predict(target) for name, target in targets.items()}
+    worse, better = sorted(found, key=lambda name: found[name].r2[-1])
+    goal = found[worse].r2[-1]
+    if goal <= 0:
+        return None
+    low, high = 0.0, 1.0
+    while predict(targets[better], high).r2[-1] > goal and high < MOST_NOISE:
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if predict(targets[better], middle).r2[-1] > goal:
+            low = middle
+        else:
+            high = middle
+    return found | {better: predict(targets[better], low)}
+
+
+def fewer_dimensions(within: ArrayLike, across: ArrayLike) -> str:
+    """Answer whether fewer dimensions predict the other area than the same area, at equal signals.
+
+    Parameters
+    ----------
+    within, across : (draws,)
+        Ranks of each matched draw; NaN where signals could not be made equal.
+
+    Examples
+    --------
+    >>> fewer_dimensions([4, 4, 5, np.nan], [2, 2, 3, np.nan])
+    'yes, in 100% of the draws at equal R2'
+    """
+    within, across = np.asarray(within, float), np.asarray(across, float)
+    matched = np.isfinite(within)
+    if matched.mean() < MATCHED:
+        return "withheld: signals cannot be made equal"
+    fewer = float((across < within)[matched].mean())
+    return f"{'yes' if fewer >= AGREE else 'not shown'}, in {fewer:.0%} of the draws at equal R2"
 
 
 def shuffled_trials(

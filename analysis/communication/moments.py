@@ -4,7 +4,7 @@ follows from them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Self
 
 import numpy as np
@@ -117,6 +117,8 @@ class FoldMoments:
         strata: ArrayLike | None = None,
         rows: tuple[NDArray, NDArray] | None = None,
         zscore: bool = False,
+        noise: int = 0,
+        random_state: int | Sequence[int] | None = None,
     ) -> Self:
         """Sum ``X`` (n_samples, m) and ``Y`` (n_samples, n), block by block; channels 0 to m-1 are
         those of X.
@@ -134,16 +136,23 @@ class FoldMoments:
             their order.
         zscore
             True for z-scores, by the standard deviations of the training data.
+        noise
+            Number of channels of independent standard normal noise to append; see
+            :meth:`with_noise`.
+        random_state
+            Seed of the noise.
         """
         folds = np.asarray(folds)
         strata = np.zeros(len(folds), dtype=int) if strata is None else np.asarray(strata)
-        moments = cls(X.shape[1] + Y.shape[1], int(folds.max()) + 1, int(strata.max()) + 1, zscore)
+        channels, rng = X.shape[1] + Y.shape[1] + noise, np.random.default_rng(random_state)
+        moments = cls(channels, int(folds.max()) + 1, int(strata.max()) + 1, zscore)
         for start in range(0, len(folds), ROWS_AT_ONCE):
             some = slice(start, start + ROWS_AT_ONCE)
             of_x, of_y = (some, some) if rows is None else (rows[0][some], rows[1][some])
             # In C's order: sums of the same numbers are then the same to the last bit, however they
             # are stored.
-            block = np.ascontiguousarray(np.hstack([X[of_x], Y[of_y]]))
+            extra = rng.standard_normal((len(folds[some]), noise))
+            block = np.ascontiguousarray(np.hstack([X[of_x], Y[of_y], extra]))
             moments.add(block, folds[some], strata[some])
             forget_pages(X, Y)
         return moments
@@ -156,6 +165,27 @@ class FoldMoments:
             self.gram[fold] += block.T @ block
             np.add.at(self.sums[fold], strata[held], block)
             self.counts[fold] += np.bincount(strata[held], minlength=self.counts.shape[1])
+
+    def with_noise(self, target: NDArray, noise: NDArray, relative: float) -> FoldMoments:
+        """Return the moments of channels of which some are noisier.
+
+        Parameters
+        ----------
+        target : (n,)
+            Channels to which noise is added.
+        noise : (n,)
+            Channels of noise; see :meth:`of`.
+        relative
+            Standard deviation of the noise over that of the channel.
+        """
+        products, _, counts = self._trained(None, target)
+        deviations = np.sqrt(np.maximum(np.diag(products), 0) / counts.sum())
+        mix = np.eye(self.gram.shape[1])
+        mix[noise, target] = relative * deviations
+        noisier = FoldMoments(len(mix), len(self.gram), self.counts.shape[1], self.zscore)
+        noisier.gram, noisier.sums = mix.T @ self.gram @ mix, self.sums @ mix
+        noisier.counts = self.counts
+        return noisier
 
     @property
     def folds(self) -> range:

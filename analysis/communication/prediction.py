@@ -48,6 +48,11 @@ class Prediction:
         """Smallest rank whose mean over folds lies within one standard error of the best."""
         return 1 + smallest_good_rank(self.r2_folds)
 
+    @property
+    def r2_at_rank(self) -> float:
+        """Pooled R2 at the chosen rank."""
+        return float(self.r2[self.rank - 1])
+
 
 def predict_held_out(
     moments: FoldMoments,

@@ -102,14 +102,15 @@ def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
     ----------
     results
         ``chosen_rank``, ``source_dimensionality``, ``target_dimensionality``, and perhaps
-        ``within_rank`` and ``within_dimensionality`` (draw,). Draws that would lie on each other
-        are spread a little.
+        ``equal_within_rank``, ``equal_across_rank`` and ``within_dimensionality`` (draw,). Draws
+        that would lie on each other are spread a little.
     """
     rows: dict[str, tuple[str, ...]] = {
         results.attrs["areas"]: ("chosen_rank", "target_dimensionality", "source_dimensionality")
     }
-    if "within_rank" in results:
-        rows["matched draws\nwithin the source"] = ("within_rank", "within_dimensionality")
+    if "equal_within_rank" in results and results["equal_within_rank"].notnull().any():
+        rows["matched draws\nwithin the source"] = ("equal_within_rank", "within_dimensionality")
+        rows["matched draws\nacross areas"] = ("equal_across_rank",)
     ax = axes_of(ax, height=1.3 + 0.55 * len(rows))
     looks = (
         ("predictive (rank)", {"marker": "o", "color": colour(ACROSS)}),
@@ -125,7 +126,7 @@ def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
     rng = np.random.default_rng(0)
     for place, names in enumerate(rows.values()):
         found = [np.atleast_1d(results[name].values) for name in names]
-        ends = [float(values.mean()) for values in found]
+        ends = [float(np.nanmean(values)) for values in found]
         ax.plot([min(ends), max(ends)], [place, place], **GUIDE)
         for offset, values, (name, look) in zip((-0.1, 0.1, 0.0), found, looks, strict=False):
             single = len(values) == 1

@@ -345,7 +345,8 @@ def areas(rng):
         "removed_r2_sem": ("removed",),
         "lag_r2": ("lag",),
         "lag_r2_sem": ("lag",),
-        "within_rank": ("draw",),
+        "equal_within_rank": ("draw",),
+        "equal_across_rank": ("draw",),
         "within_dimensionality": ("draw",),
     }
     sizes = {"k": 10, "rank": 6, "seed": 5, "draw": 10, "draw_k": 10, "shuffle": 20}

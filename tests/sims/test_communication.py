@@ -10,7 +10,14 @@ import xarray as xr
 from sklearn.model_selection import GroupKFold, PredefinedSplit
 
 from biorrr.analysis import RankCV, ReducedRankRegression
-from biorrr.analysis.communication import matched_units, shuffled_trials, trial_folds
+from biorrr.analysis.communication import (
+    FoldMoments,
+    TwoAreas,
+    matched_units,
+    removed_dimensions,
+    shuffled_trials,
+    trial_folds,
+)
 from biorrr.sims import main
 from biorrr.sims.data import load
 
@@ -78,12 +85,14 @@ def test_run_folder(tmp_path):
 PLANTED = {"trials": 40, "bins": 5, "source_units": 14, "target_units": 6, "rank": 2}
 
 
-def explore(folder, *args):
+def explore(folder, *args, **planted):
     """Run the exact solution on a small planted recording; returns the data, the folds and the
     summary.
     """
     options = [
-        word for name, value in PLANTED.items() for word in ("--set", f"data.{name}={value}")
+        word
+        for name, value in (PLANTED | planted).items()
+        for word in ("--set", f"data.{name}={value}")
     ]
     fixed = ["--folds", "4", "--ranks", "1", "--ranks", "2", "--shuffles", "0", "--no-simulation"]
     assert (
@@ -92,7 +101,7 @@ def explore(folder, *args):
         )
         == 0
     )
-    data = load("planted", **PLANTED)
+    data = load("planted", **PLANTED | planted)
     folds = trial_folds(data.groups, 4, conditions=np.zeros(len(data.X)), random_state=0)
     return data, folds, json.loads((folder / "summary.json").read_text())
 
@@ -120,11 +129,11 @@ def test_the_within_area_control_is_that_of_plain_regressions(tmp_path):
 
 
 def test_lags_and_shuffles_are_those_of_plain_regressions(tmp_path):
-    """R2 at the rank that the recording itself asks for, by cross-validation on the data
-    themselves.
+    """By cross-validation on the data themselves: lags at the rank that the recording asks for,
+    shuffles at the rank that each asks for.
     """
     data, folds, summary = explore(
-        tmp_path / "run", "--draws", "0", "--shuffles", "3", "--lags", "1"
+        tmp_path / "run", "--draws", "0", "--shuffles", "6", "--lags", "1", trials=160, gain=0.8
     )
     with xr.open_dataset(tmp_path / "run/run.nc", engine="h5netcdf") as results:
         null, lag = (results[name].squeeze().values for name in ("null_r2", "lag_r2"))
@@ -135,15 +144,13 @@ def test_lags_and_shuffles_are_those_of_plain_regressions(tmp_path):
 
     rows = np.arange(len(data.X))
     straight = r2(rows, rows)
-    shuffles = [
-        shuffled_trials(data.groups, np.random.default_rng([0, number])) for number in range(3)
+    shuffled = [
+        r2(rows, shuffled_trials(data.groups, np.random.default_rng([0, number])))
+        for number in range(6)
     ]
-    np.testing.assert_allclose(
-        null, [r2(rows, one).r2_[straight.k_ - 1] for one in shuffles], rtol=1e-9
-    )
-    inner = rows.reshape(PLANTED["trials"], PLANTED["bins"])[
-        :, 1:-1
-    ].ravel()  # bins that have one on either side
+    assert {one.k_ for one in shuffled} != {straight.k_}  # each shuffle chooses its own rank
+    np.testing.assert_allclose(null, [one.r2_[one.k_ - 1] for one in shuffled], rtol=1e-9)
+    inner = rows.reshape(160, PLANTED["bins"])[:, 1:-1].ravel()  # bins that have one on either side
     expected = [r2(inner, inner + late).r2_[straight.k_ - 1] for late in (-1, 0, 1)]
     np.testing.assert_allclose(lag, expected, rtol=1e-9)
 
@@ -171,12 +178,11 @@ def test_z_scores_come_from_the_training_trials(tmp_path):
     )
 
 
-def test_circuits_learn_the_same_z_scores(tmp_path):
-    from biorrr.sims.experiments.communication import CommunicationSettings
-    from biorrr.sims.experiments.communication.areas import Areas
-
+def test_circuits_learn_the_same_z_scores():
     data = load("planted", **PLANTED)
-    areas = Areas(data, CommunicationSettings(folds=4, zscore=True))
+    areas = TwoAreas(
+        X=data.X, Y=data.Y, trials=data.trials, strata=data.strata, folds=4, zscore=True
+    )
     for fold in range(4):
         x_train, y_train, x_test, y_test = areas.fold(fold)
         np.testing.assert_allclose(np.hstack([x_train, y_train]).std(axis=0), 1.0)
@@ -189,10 +195,19 @@ def test_circuits_learn_the_same_z_scores(tmp_path):
         )
 
 
+def test_the_removed_r2_is_without_as_many_dimensions_as_the_chosen_rank(tmp_path):
+    data, folds, summary = explore(tmp_path / "run", "--draws", "0", trials=160, gain=0.8)
+    moments = FoldMoments.of(data.X, data.Y, folds, data.strata)
+    removed = removed_dimensions(
+        moments, range(14), range(14, 20), summary["rank"] + 1, ridge=summary["ridge"]
+    ).r2
+    assert summary["rank"] >= 2
+    assert len({round(one, 3) for one in removed}) == len(removed)
+    assert summary["removed_r2"] == pytest.approx(removed[summary["rank"]], rel=1e-9)
+
+
 def test_too_few_shuffles_are_no_verdict(tmp_path):
-    _, _, summary = explore(
-        tmp_path / "run", "--draws", "0", "--shuffles", "4", "--set", "data.gain=1.2"
-    )
+    _, _, summary = explore(tmp_path / "run", "--draws", "0", "--shuffles", "4", gain=1.2)
     assert summary["null_p"] == 0.2
     assert summary["notes"] == "4 shuffles are too few to find p below 0.05"
 

@@ -160,3 +160,23 @@ def test_check_says_what_is_there_and_a_command_that_runs(allen, capsys, tmp_pat
         assert text in said
     (command,) = (line.partition("biorrr ")[2] for line in said.splitlines() if "biorrr " in line)
     assert main.run([*command.split(), *EXACT, "--out", str(tmp_path / "run")]) == 0
+
+
+def test_square_roots_of_counts(allen):
+    """Noise of the square root of a Poisson count does not depend on its rate."""
+    counts, roots = (
+        load(
+            allen.path,
+            source="VISp",
+            target="VISl",
+            trials="drifting_gratings",
+            align="start",
+            window=(0, 0.5),
+            scale=scale,
+        )
+        for scale in ("none", "sqrt")
+    )
+    assert counts.X.max() > 1
+    for view in ("X", "Y"):
+        np.testing.assert_array_equal(getattr(roots, view), np.sqrt(getattr(counts, view)))
+    np.testing.assert_array_equal(roots.x_rates, counts.x_rates)

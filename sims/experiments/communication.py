@@ -1,0 +1,392 @@
+"""Predict one area from another through few neurons, with the controls the field asks for.
+
+The circuit learns the communication subspace (Semedo et al. 2019) of two areas recorded together,
+V1 and V2 unless --data names a recording of yours, and stands beside exact reduced-rank regression
+with the same ridge and folds. Whole trials are held out; R2 is pooled: squared errors over squared
+deviations from the training mean, each summed over neurons and folds. Controls: targets within the
+source's area, matched in number, rate and R2; shuffled trials; lags; the areas' own dimensions;
+removed predictive dimensions. `biorrr data --check FILE` says what is in a recording.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from biorrr.sims.data import Data, Planted
+from biorrr.sims.data.published import V1V2
+from biorrr.sims.lab import (
+    ExperimentSettings,
+    Figure,
+    Findings,
+    Lab,
+    Quantity,
+    SettingsError,
+    Task,
+    data_option,
+    experiment,
+    option,
+)
+from biorrr.sims.lazy import data_sets, np, xr
+
+if TYPE_CHECKING:
+    from biorrr.analysis.communication import TwoAreas
+
+LEARNED_SAMPLES = 90_000  # seen by each circuit unless epochs are set
+MOST_REMOVED = 10  # predictive dimensions
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommunicationSettings(ExperimentSettings):
+    """Settings of ``biorrr communication``."""
+
+    data: Data = data_option(V1V2())
+    residual: str = option(
+        "condition",
+        "take residuals around the condition's mean in each time bin, or none",
+        choices=("condition", "none"),
+    )
+    zscore: bool = option(
+        False, "divide each unit by its standard deviation over the training trials"
+    )
+    ranks: tuple[int, ...] = option(
+        (1, 2, 3, 4, 6), "pyramidal neurons; may be repeated", at_least=1
+    )
+    s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
+    folds: int = option(10, "parts of the trials, each held out once", at_least=2)
+    epochs: int | None = option(
+        None,
+        "passes over the training trials, by default as many as make 90,000 samples",
+        at_least=1,
+    )
+    ridge: float | None = option(
+        None, "added to Cxx and Cyy, 0.1 * trace(Cxx)/m by default", at_least=0
+    )
+    draws: int = option(25, "within-area targets drawn, matched in number, rate and R2", at_least=0)
+    shuffles: int = option(100, "shuffles of the trials, for the null hypothesis", at_least=0)
+    lags: int = option(2, "time bins of lag to try either way", at_least=0)
+    simulation: bool = option(True, "simulate circuits, or solve exactly alone")
+    seed: int = option(
+        0, "seed of the folds, the draws, the initial weights and the order of samples", at_least=0
+    )
+
+    @property
+    def bin(self) -> float:
+        """Seconds in a time bin: those of a recording, or 0.1."""
+        return getattr(self.data, "bin", 0.1)
+
+    @property
+    def lag(self) -> float:
+        """Seconds by which the target comes later than the source."""
+        return getattr(self.data, "lag", 0.0)
+
+    @property
+    def target_name(self) -> str:
+        """Name of the area that is predicted."""
+        return getattr(self.data, "target", None) or "target"
+
+    @property
+    def source_name(self) -> str:
+        """Name of the area that predicts."""
+        return (
+            "V1" if isinstance(self.data, V1V2) else getattr(self.data, "source", None) or "source"
+        )
+
+
+CAPTIONS = {
+    "communication": (
+        "Held-out prediction of a target area from the source through few neurons. Grey: the exact"
+        " solution at each number of neurons (rank), with standard errors over folds. Circles:"
+        " circuits that have learned, with standard deviations over seeds. Dotted: the full"
+        " regression. The triangle marks the rank that cross-validation chooses, the smallest"
+        " within one standard error of the best. It misses weak dimensions; where noise is strong"
+        " it now and then adds one. The grey band spans the predictions with shuffled trials, at"
+        " ranks chosen anew. Squares: matched targets within the source's own area."
+    ),
+    "dimensionality": (
+        "Predictive dimensions of the target (filled) beside the dimensions that the target and the"
+        " source share within themselves, by factor analysis (open). Where the filled symbol lies"
+        " to the left of the target's open one, the few predictive dimensions do not follow from a"
+        " simple target. Small symbols are matched draws, with noise added to the target that was"
+        " predicted better, until both have the same R2."
+    ),
+    "removal": (
+        "Held-out prediction by full regression when the source's activity along its predictive"
+        " dimensions is removed, one dimension after another. A curve that falls to zero depends on"
+        " these dimensions alone; one that stays up uses others. Bars are standard errors over"
+        " folds; the dotted line marks the chosen rank."
+    ),
+    "lags": (
+        "Held-out prediction at the chosen rank when the target is taken later (positive lags) or"
+        " earlier than the source, on the same bins of the source, with standard errors over folds."
+    ),
+}
+
+
+@experiment(
+    shows=(
+        "one area predicted from another through few neurons (Semedo et al. 2019), in V1-V2 or your"
+        " own recording"
+    ),
+    takes="1.5 min",
+    paper="beyond it",
+    measure=lambda settings: "shortfall" if settings.simulation else "rank",
+    captions=CAPTIONS,
+    small={
+        "data": Planted(trials=30, bins=4, source_units=16, target_units=6),
+        "ranks": (1, 2),
+        "folds": 2,
+        "epochs": 1,
+        "shuffles": 2,
+        "draws": 1,
+        "lags": 1,
+        "engine": "numpy",
+    },
+)
+def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
+    """Predict the target from the source, by circuits and exactly, with all controls."""
+    from biorrr.analysis.communication import TwoAreas
+    from biorrr.analysis.figures import communication as figures
+
+    data = lab.load(settings.data)
+    settings = fit(lab, settings, data)
+    rated = data.x_rates is not None and data.y_rates is not None
+    areas = TwoAreas(
+        X=data.X,
+        Y=data.Y,
+        trials=data.trials,
+        strata=data.strata if settings.residual == "condition" else None,
+        rates=(data.x_rates, data.y_rates) if rated else None,
+        folds=settings.folds,
+        zscore=settings.zscore,
+        s=settings.s,
+        ridge=settings.ridge or 0.0,
+        seed=settings.seed,
+    )
+
+    folds = range(settings.folds if settings.simulation else 0)
+    over = {"fold": folds, "rank": settings.ranks, "seed": settings.every_seed}
+    learned = lab.map(learn_fold, over, areas)
+    most = min(settings.lags, (areas.bins - 1) // 2)
+    draws = range(1, 1 + (settings.draws if len(areas.source) >= 4 else 0))
+    questions = [
+        (predict, {}, ()),
+        (shuffle, {"shuffle": range(settings.shuffles)}, ()),
+        (lagged, {"lag": range(-most, most + 1) if most else ()}, (most,)),
+        (draw, {"draw": draws}, ()),
+    ]
+    answers = [lab.map(ask, over, areas, *more) for ask, over, more in questions]
+
+    results = xr.merge([one for one in answers if one.data_vars])
+    if most:
+        results = results.assign_coords(lag=results["lag"] * settings.bin + settings.lag)
+    results.attrs["areas"] = f"{settings.source_name} to {settings.target_name}"
+    run: list[Quantity] = []
+    if settings.simulation:
+        errors = learned["error"].sum("fold")
+        results["circuit_r2"] = 1 - errors / results["deviations"]
+        run = [
+            Quantity("engine", learned.attrs["engine"]),
+            Quantity("seconds", float(learned["seconds"].sum())),
+        ]
+    notes = [*data.notes, *notes_of(results)]
+    drawn = {
+        "communication": figures.plot_prediction,
+        "dimensionality": figures.plot_dimensionality,
+        "removal": figures.plot_removal,
+    }
+    if most:
+        drawn["lags"] = figures.plot_lags
+    return Findings(
+        title=(
+            f"{settings.data}: held-out R2, {settings.folds} folds of whole trials, s ="
+            f" {settings.s:g}; data are centred"
+        ),
+        quantities=[
+            *(Quantity(name, getattr(settings, name)) for name in ("s", "ridge", "folds", "seeds")),
+            *about(settings, data),
+            *summary(results, settings),
+            *(of_draws(results) if settings.draws and "within_rank" in results else ()),
+            *run,
+            Quantity("notes", "; ".join(notes)),
+        ],
+        rows={"to note": "; ".join(notes)} if notes else {},
+        data={"run": results},
+        figures=[Figure(name, partial(function, results)) for name, function in drawn.items()],
+    )
+
+
+def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quantity]:
+    """Return names and sizes of a recording."""
+    rates = {"source": data.x_rates, "target": data.y_rates}
+    return [
+        Quantity("data", settings.data.name),
+        Quantity("source", settings.source_name),
+        Quantity("target", settings.target_name),
+        Quantity("source_units", data.X.shape[1]),
+        Quantity("target_units", data.Y.shape[1]),
+        Quantity("trials", len(np.unique(data.trials))),
+        Quantity("bins", len(data.X)),
+        *(
+            Quantity(f"{side}_rate", float(rate.mean()), "spikes/s")
+            for side, rate in rates.items()
+            if rate is not None
+        ),
+    ]
+
+
+def fit(
+    lab: Lab, settings: CommunicationSettings, data: data_sets.Dataset
+) -> CommunicationSettings:
+    """Work out ridge and epochs unless they are set, and leave out ranks that the data do not
+    allow.
+    """
+    from biorrr.analysis.regression.rank import residuals
+
+    m, n = data.X.shape[1], data.Y.shape[1]
+    trials = len(np.unique(data.trials))
+    if settings.folds > trials:
+        raise SettingsError(
+            f"folds: must not exceed the number of trials, {trials} (got {settings.folds})"
+        )
+    if min(settings.ranks) > min(m, n):
+        raise SettingsError(
+            f"ranks: must not exceed the number of units, {m} in the source and {n} in the target"
+            f" (got {min(settings.ranks)})"
+        )
+    lab.set(ranks=tuple(rank for rank in settings.ranks if rank <= min(m, n)))
+    # 25 epochs of the published data, whose folds leave 3,600 samples for training.
+    training = len(data.X) * (settings.folds - 1) / settings.folds
+    filled = lab.fill_in(epochs=max(1, math.ceil(LEARNED_SAMPLES / training)))
+    if filled.ridge is not None:
+        return filled
+    strata = data.strata if settings.residual == "condition" else None
+    variance = (
+        1.0
+        if settings.zscore
+        else float(np.square(residuals(data.X, strata, slice(None))[0]).mean())
+    )
+    return lab.set(ridge=0.1 * variance)
+
+
+def learn_fold(task: Task, areas: TwoAreas, fold: int, rank: int, seed: int) -> xr.Dataset:
+    """Return the squared error with which a circuit predicts the trials of a fold from all
+    others.
+    """
+    x_train, y_train, x_test, y_test = areas.fold(fold)
+    circuit = task.settings.make_circuit(k=rank, s=areas.s, ridge=areas.ridge, seed=seed)
+    epochs = task.settings.epochs
+    run = task.run(circuit, x_train, y_train, epochs=epochs, centre=True, record=(), snapshots=1)
+    error = np.square(y_test - run.predict(x_test)).sum()
+    found = {"error": error, "seconds": run.data.attrs["seconds"]}
+    return xr.Dataset(found, attrs={"engine": run.data.attrs["engine"]})
+
+
+def predict(task: Task, areas: TwoAreas) -> xr.Dataset:
+    """Return the exact prediction, without the predictive dimensions too, and shared dimensions."""
+    return areas.exact_results(MOST_REMOVED)
+
+
+def shuffle(task: Task, areas: TwoAreas, shuffle: int) -> dict[str, float]:
+    """Return R2 under the null hypothesis, at the rank that is chosen under it."""
+    return {"null_r2": areas.predict_shuffled(shuffle).r2_at_rank}
+
+
+def lagged(task: Task, areas: TwoAreas, most: int, lag: int) -> dict[str, float]:
+    """Return R2 at the chosen rank, and its standard error, with the target ``lag`` bins later."""
+    found, rank = areas.predict_lagged(lag, most), areas.prediction.rank
+    return {"lag_r2": found.r2[rank - 1], "lag_r2_sem": found.r2_sem[rank - 1]}
+
+
+def draw(task: Task, areas: TwoAreas, draw: int) -> xr.Dataset:
+    """Return ranks, R2 and rates of matched units within the source's area and across areas."""
+    return areas.matched_draw(draw - 1).results(areas)
+
+
+def p_value(results: xr.Dataset) -> float:
+    """Return the probability of an R2 as high under the null hypothesis; with n shuffles it is at
+    least 1/(n + 1).
+    """
+    null, r2 = results["null_r2"], results["exact_r2"].sel(k=results["chosen_rank"])
+    return float((1 + (null >= r2).sum()) / (1 + null.size))
+
+
+def summary(results: xr.Dataset, settings: CommunicationSettings) -> Iterator[Quantity]:
+    """Yield all numbers but those of draws; those that belong together share a row of the table."""
+    exact, chosen = results["exact_r2"], int(results["chosen_rank"])
+    for rank in settings.ranks:
+        row = f"held-out R2, rank {rank}"
+        if settings.simulation:
+            circuits = results["circuit_r2"].sel(rank=rank)
+            spread = float(circuits.std()) if circuits.size > 1 else None
+            mean = float(circuits.mean())
+            yield Quantity(f"circuit_r2_{rank}", mean, "", "circuit", spread, row=row)
+        yield Quantity(f"exact_r2_{rank}", float(exact.sel(k=rank)), "", "exact", row=row)
+    if settings.simulation:
+        below = exact.sel(k=results["rank"]) - results["circuit_r2"].mean("seed")
+        yield Quantity("shortfall", float(below.max()), "", "circuit below exact R2, at most")
+    yield Quantity("full_r2", float(exact[-1]), "", "held-out R2, full rank")
+    row, sem = "chosen rank", float(results["exact_r2_sem"].sel(k=chosen))
+    yield Quantity("rank", chosen, "", "rank", row=row)
+    yield Quantity("r2", float(exact.sel(k=chosen)), "", "R2", row=row)
+    yield Quantity("r2_sem", sem, "", "standard error over folds", row=row)
+    for side in ("source", "target"):
+        shared = int(results[f"{side}_dimensionality"])
+        row = "shared dimensions, factor analysis"
+        yield Quantity(f"{side}_dimensionality", shared, "", side, row=row)
+    removed = results["removed_r2"].sel(removed=min(chosen, results.sizes["removed"] - 1))
+    words = "full R2 without the predictive dimensions"
+    yield Quantity("removed_r2", float(removed), "", words)
+    if settings.shuffles:
+        null, row = results["null_r2"], "null hypothesis, trials shuffled"
+        yield Quantity("null_r2", float(null.mean()), "", "R2", row=row)
+        yield Quantity("null_r2_sd", float(null.std()), "", "standard deviation", row=row)
+        yield Quantity("null_p", p_value(results), "", "p", row=row)
+    if "lag_r2" in results:
+        yield Quantity("best_lag", float(results["lag_r2"].idxmax()), "s", "best lag")
+
+
+def of_draws(results: xr.Dataset) -> Iterator[Quantity]:
+    """Yield the means over matched draws, with standard deviations over draws, and the answer."""
+    from biorrr.analysis.communication import fewer_dimensions
+
+    draws, units = results.sizes["draw"], int(results["draw_units"][0])
+    yield Quantity("draws", draws)
+    yield Quantity("draw_units", units)
+    columns = {
+        "r2": ("R2", "{}_r2_at_rank", ""),
+        "rank": ("rank", "{}_rank", ""),
+        "equal_rank": ("rank at equal R2", "equal_{}_rank", ""),
+        "rate": ("rate", "{}_rate", "spikes/s"),
+        "dimensionality": ("shared dimensions", "{}_dimensionality", ""),
+    }
+    places = {
+        "within": "within the source's area",
+        "across": "across areas, from the same units",
+    }
+    for name, where in places.items():
+        row = f"{draws} draws of {units} matched units, {where}"
+        for key, (words, variable, unit) in columns.items():
+            values = results.get(variable.format(name))
+            if values is not None and values.notnull().any():
+                mean, spread = float(values.mean()), float(values.std())
+                yield Quantity(f"{name}_{key}", mean, unit, words, spread, row=row)
+    answer = fewer_dimensions(results["equal_within_rank"], results["equal_across_rank"])
+    yield Quantity("fewer_across", answer, "", "fewer dimensions across areas")
+
+
+def notes_of(results: xr.Dataset) -> list[str]:
+    """Return what the null hypothesis says against the result."""
+    shuffles = results.sizes.get("shuffle", 0)
+    if not shuffles or (p := p_value(results)) <= SIGNIFICANT:
+        return []
+    if p == 1 / (1 + shuffles):
+        return [f"{shuffles} shuffles are too few to find p below {SIGNIFICANT:g}"]
+    return [
+        f"the target is not predicted better than with shuffled trials (p = {p:.2g}), so its rank"
+        " means nothing"
+    ]
