@@ -10,8 +10,8 @@ import numpy as np
 from biorrr.circuit.results.text_table import Tabled
 
 # Changes of the last tenth below which a run counts as being at rest: of the excess, as a fraction
-# of the optimum (rates "auto", which fall to zero in the end, take some tenths of a percent of noise
-# with them); and, where no exact solution is known, of the weights relative to themselves.
+# of the optimum (rates "auto" fall to zero in the end, which removes some tenths of a percent of
+# noise); and, where no exact solution is known, of the weights relative to themselves.
 RESTING_EXCESS, RESTING_WEIGHTS = 0.005, 0.01
 NEAR = 0.05  # excess up to which a run counts as being near the optimum
 SHOWN = 4  # neurons whose numbers a row has room for
