@@ -83,8 +83,8 @@ class RunFigures:
         ----------
         X, Y
             The data that were learned. With them, grey lines show what theory expects at the
-            optimum: the back-propagated error behind the plateau, the prediction of the distal
-            current behind the inhibition.
+            optimum: plateaus should equal the back-propagated error, and inhibition
+            the prediction of the distal current.
         exact
             Their exact solution, where it is known already.
         samples
