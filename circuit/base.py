@@ -30,6 +30,7 @@ from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
+from biorrr.hints import hints_at_keywords
 from biorrr.models import Departure, Event, Parts
 from biorrr.models.meanings import Meanings
 from biorrr.models.validation import (
@@ -119,11 +120,12 @@ class CircuitBase(Tabled):
         feeds: Mapping[str, Feed] | None,
         seed: int,
         last: float = math.inf,
+        start: Run | None = None,
     ) -> Beginning:
         """Return how the circuit meets its data, as :meth:`Regression.begin` takes them."""
-        return (
-            self.regression.begin(blueprint, feeds, seed, last) if self.regression else Beginning()
-        )
+        if not self.regression:
+            return Beginning()
+        return self.regression.begin(blueprint, feeds, seed, last, start)
 
     def check_sizes(self, sizes: Mapping[str, int]) -> None:
         """Refuse numbers of features, by port, that the circuit cannot learn from."""
@@ -208,6 +210,7 @@ class CircuitBase(Tabled):
 
     # -- running -----------------------------------------------------------------------------------
 
+    @hints_at_keywords
     def run(
         self,
         X,
@@ -283,8 +286,9 @@ class CircuitBase(Tabled):
             True to announce that learning ends with this run: rates "auto" then fall to zero by its
             last sample, which brings the weights much nearer to the optimum. Give False to a run
             that another is to continue by ``start``: the two then end bit for bit where one
-            uninterrupted run with final=False ends. Rates that are given as
-            :class:`~biorrr.models.Rates` are used as they stand.
+            uninterrupted run with final=False ends. Rates "auto" stay as they were fitted to the
+            data of the first of such runs. Rates that are given as :class:`~biorrr.models.Rates`
+            are used as they stand.
         seed
             In place of the circuit's, for this run.
         weights
