@@ -418,6 +418,23 @@ class CircuitBase(Tabled):
         parts = self._blueprint_of((), run).parts
         return [locality(parts, pathway) for pathway in parts.weighted]
 
+    def to_brian2(self, path: str | os.PathLike, run: Run) -> Path:
+        """Write a plain Brian2 script that repeats ``run``, a run of this circuit; return its path.
+
+        The script imports only brian2 and numpy. It has the equations of the circuit, the order of
+        updates, parameters, initial weights and the order of samples. ``python script.py data.npz
+        weights.npz`` reads X and Y (for other circuits each port by its name), as many samples as
+        ``run`` had, and saves all weights.
+
+        Raises
+        ------
+        InputError
+            For runs with events or with signals in time, and for runs that were read from a file.
+        """
+        from biorrr.circuit.export.brian2_script import write_script
+
+        return write_script(path, instance_of("run", run, Run).job)
+
     def to_html(
         self,
         path: str | os.PathLike,

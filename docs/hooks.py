@@ -17,6 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
@@ -143,6 +144,22 @@ def description() -> str:
     return _fenced(
         "text", Microcircuit(k=2, rates=Rates(Rate(0.1), Rate(0.1), Rate(0.1))).describe(64, 10)
     )
+
+
+def brian2_script() -> str:
+    """The Brian2 script of the paper's circuit with rates of a timetable, in full."""
+    from biorrr.models import Rate, Rates
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 4))
+    Y = X[:, :2] @ rng.standard_normal((2, 3))
+    circuit = Microcircuit(
+        k=2, rates=Rates(Rate(0.01, 1e4), Rate(0.01), Rate(0.01)), engine="numpy"
+    )
+    run = circuit.run(X, Y, progress=False)
+    with tempfile.TemporaryDirectory() as folder:
+        path = circuit.to_brian2(Path(folder, "my_circuit.py"), run=run)
+        return _fenced("python", path.read_text(encoding="utf-8"))
 
 
 def pathways() -> str:
@@ -361,6 +378,7 @@ GENERATED = {
     for made in (
         live_page,
         description,
+        brian2_script,
         pathways,
         cells,
         rates,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -68,6 +68,11 @@ class Job:
             self.blueprint.timing.duration
             + self.presentation.replay * self.blueprint.timing.replay_duration
         )
+
+    def without_data(self) -> Job:
+        """Return the same with empty tables, which holds no data in memory."""
+        feeds = {name: feed.emptied() for name, feed in self.feeds.items()}
+        return replace(self, feeds=feeds)
 
 
 @dataclass(frozen=True)
