@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
@@ -30,6 +31,7 @@ from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
+from biorrr.hints import hints_at_keywords
 from biorrr.models import Departure, Event, Parts
 from biorrr.models.meanings import Meanings
 from biorrr.models.validation import (
@@ -116,11 +118,12 @@ class CircuitBase(Tabled):
         feeds: Mapping[str, Feed] | None,
         seed: int,
         last: float = math.inf,
+        start: Run | None = None,
     ) -> Beginning:
         """Return how the circuit meets its data, as :meth:`Regression.begin` takes them."""
-        return (
-            self.regression.begin(blueprint, feeds, seed, last) if self.regression else Beginning()
-        )
+        if not self.regression:
+            return Beginning()
+        return self.regression.begin(blueprint, feeds, seed, last, start)
 
     def check_sizes(self, sizes: Mapping[str, int]) -> None:
         """Refuse numbers of features, by port, that the circuit cannot learn from."""
@@ -205,6 +208,7 @@ class CircuitBase(Tabled):
 
     # -- running -----------------------------------------------------------------------------------
 
+    @hints_at_keywords
     def run(
         self,
         X,
@@ -280,8 +284,9 @@ class CircuitBase(Tabled):
             True to announce that learning ends with this run: rates "auto" then fall to zero by its
             last sample, which brings the weights much nearer to the optimum. Give False to a run
             that another is to continue by ``start``: the two then end bit for bit where one
-            uninterrupted run with final=False ends. Rates that are given as
-            :class:`~biorrr.models.Rates` are used as they stand.
+            uninterrupted run with final=False ends. Rates "auto" stay as they were fitted to the
+            data of the first of such runs. Rates that are given as :class:`~biorrr.models.Rates`
+            are used as they stand.
         seed
             In place of the circuit's, for this run.
         weights
@@ -412,6 +417,87 @@ class CircuitBase(Tabled):
 
         parts = self._blueprint_of((), run).parts
         return [locality(parts, pathway) for pathway in parts.weighted]
+
+    def to_brian2(self, path: str | os.PathLike, run: Run) -> Path:
+        """Write a plain Brian2 script that repeats ``run``, a run of this circuit; return its path.
+
+        The script imports only brian2 and numpy. It has the equations of the circuit, the order of
+        updates, parameters, initial weights and the order of samples. ``python script.py data.npz
+        weights.npz`` reads X and Y (for other circuits each port by its name), as many samples as
+        ``run`` had, and saves all weights.
+
+        Raises
+        ------
+        InputError
+            For runs with events or with signals in time, and for runs that were read from a file.
+        """
+        from biorrr.circuit.export.brian2_script import write_script
+
+        return write_script(path, instance_of("run", run, Run).job)
+
+    def to_html(
+        self,
+        path: str | os.PathLike,
+        X,
+        Y=None,
+        run: Run | None = None,
+        pixels: tuple[int, int] | None = None,
+        s: float | None = None,
+        *,
+        epochs: int = 1,
+        order=None,
+        centre: bool = False,
+        seed=None,
+        weights: Mapping[str, object] | None = None,
+        title: str = "A cortical microcircuit learns",
+    ) -> Path:
+        """Write a page on which the circuit learns while one watches; return its path.
+
+        The page is one file that needs no network. It computes what the engines compute, in the
+        browser: ``page.html#samples=2000`` presents 2,000 samples at once and then holds all
+        weights as JSON in its element `weights`. Rates "auto" run as with ``final=False``, and the
+        order of samples repeats when it ends.
+
+        Parameters
+        ----------
+        path
+            File to write.
+        X, Y, epochs, order, centre, seed, weights
+            Data, their order and the start, as :meth:`run` takes them.
+        run
+            A run of this circuit: its seed and its number of samples are taken in place of ``seed``
+            and ``epochs``.
+        pixels
+            Rows and columns of the picture that each sample of X is; filters are then drawn as
+            pictures.
+        s
+            Member of the family of regressions that the circuit is compared with, for circuits that
+            do not say; 0 is RRMSE, 1 is CCA.
+        title
+            Heading of the page.
+
+        Raises
+        ------
+        InputError
+            For signals in time: a page presents samples.
+        """
+        from biorrr.circuit.export.live_page import write_page
+
+        return write_page(
+            self,
+            path,
+            X,
+            Y,
+            run,
+            pixels,
+            s,
+            title,
+            epochs=epochs,
+            order=order,
+            centre=centre,
+            seed=seed,
+            weights=weights,
+        )
 
     def table(self) -> tuple[str, dict[str, str]]:
         """Return the name of the circuit, its cells, and the way it learns."""

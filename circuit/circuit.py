@@ -15,6 +15,7 @@ from biorrr.circuit.compile.blueprint import Port
 from biorrr.circuit.simulation.initial_state import Beginning, check_given_weights
 from biorrr.circuit.stimulus.data_checks import mapping
 from biorrr.errors import InputError, InputTypeError
+from biorrr.hints import hints_at_fields
 from biorrr.models import Clock, Parts, Pathway, Population, apply_departures
 
 _DRAWS = "must be a function of the numbers of features by port and of the seed, or None"
@@ -26,6 +27,7 @@ def _function(name: str, given: Any) -> Any:
     return given
 
 
+@hints_at_fields
 @dataclass(frozen=True, eq=False, repr=False)
 class Circuit(CircuitBase):
     """Populations and pathways, wired, checked and ready to run.
@@ -91,7 +93,7 @@ class Circuit(CircuitBase):
         """The places where data come in."""
         return _ports(self.parts, self.inputs)
 
-    def begin(self, blueprint, feeds, seed, last=math.inf):
+    def begin(self, blueprint, feeds, seed, last=math.inf, start=None):
         """Return initial weights as `draw` draws them."""
         if self.draw is None:
             return Beginning()

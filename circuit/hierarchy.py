@@ -10,10 +10,12 @@ from typing import ClassVar
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.regression import PORTS, Invertible, Member, Regression
 from biorrr.errors import InputError
+from biorrr.hints import hints_at_fields
 from biorrr.models import Area, Departure, Parts, Pathway, Population, Rates
 from biorrr.models.validation import PositiveCount
 
 
+@hints_at_fields
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Hierarchy(CircuitBase):
     """Areas of two-compartment neurons between x and y, each driven from below and taught from

@@ -10,10 +10,12 @@ from typing import ClassVar
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.regression import PORTS, Invertible, Member, Regression
 from biorrr.errors import InputError
+from biorrr.hints import hints_at_fields
 from biorrr.models import Area, Departure, Millivolts, Parts, Pathway, Population, Rates
 from biorrr.models.validation import NotNegative, PositiveCount, instance_of, one_of
 
 
+@hints_at_fields
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Microcircuit(CircuitBase):
     """Two-compartment pyramidal neurons that learn by plateau potentials, with their interneurons.

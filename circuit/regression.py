@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -51,6 +51,9 @@ from biorrr.models.auto_rates import (
     usual_inhibition,
 )
 from biorrr.models.validation import instance_of, number_within, whole_number
+
+if TYPE_CHECKING:
+    from biorrr.circuit.results.run import Run
 
 # Types of the fields of circuits that learn a regression.
 Invertible = Annotated[
@@ -164,12 +167,14 @@ class Regression:
         feeds: Mapping[str, Feed] | None,
         seed: int,
         last: float = math.inf,
+        start: Run | None = None,
     ) -> Beginning:
         """Return how the areas meet the data of ``feeds``, or white data of unit variance where
         there are none.
 
         Weights are as large as suit their drive where rates are fitted to it. ``last`` is the
-        sample after which learning is announced to end; infinite if no end is announced.
+        sample after which learning is announced to end; infinite if no end is announced. ``start``
+        is the run that is continued.
         """
         if feeds is not None and len(self.areas) == 1:
             centred = {name.upper(): feed.facts.some - feed.mean for name, feed in feeds.items()}
@@ -178,7 +183,27 @@ class Regression:
         draw = self._draw_areas if self.apical else self._draw
         weights, known = draw(blueprint, feeds, seed, last)
         parameters = {f"neuromodulator.{name}": value for name, value in known.items()}
+        if start is not None and math.isinf(last):
+            parameters = self._fitted_before(start, parameters)
         return Beginning(weights, parameters, self.replay if self.ridges[0] else 0)
+
+    def _fitted_before(self, start: Run, parameters: dict[str, float]) -> dict[str, float]:
+        """Return what the rates of ``start`` were fitted to, if it learned the same regression
+        without an announced end; otherwise ``parameters``.
+        """
+        before = json.loads(start.attrs.get("fitted", "{}"))
+        unended = math.isinf(before.get("neuromodulator.last", 0.0))
+        same = all(start.attrs.get(name) == value for name, value in self._identity().items())
+        return before if unended and same and before.keys() == parameters.keys() else parameters
+
+    def _identity(self) -> dict[str, object]:
+        """Return what tells regressions apart, as attributes of a run."""
+        ridge_x, ridge_y = self.ridges
+        identity = {"s": self.s, "ridge_x": ridge_x, "ridge_y": ridge_y}
+        if self.apical:
+            areas = {"weights": [area.weights for area in self.areas], "gains": self.gains}
+            identity |= {"rho": self.rho, "areas": json.dumps(areas)}
+        return identity
 
     def _draw_areas(
         self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, seed: int, last: float
@@ -228,12 +253,11 @@ class Regression:
 
     def settings(self, job: Job, outcome: Outcome) -> dict[str, object]:
         """Return plain values that a run keeps as attributes."""
-        (ridge_x, ridge_y), state = self.ridges, outcome.state
+        state = outcome.state
         settings = {
-            "s": self.s,
-            "ridge_x": ridge_x,
-            "ridge_y": ridge_y,
+            **self._identity(),
             "rates": str(self.rates),
+            "fitted": json.dumps(job.fitted),
             "linear_output": int(self._output_is_linear(job.blueprint)),
         }
         for departure in job.blueprint.parts.departures:
@@ -245,9 +269,6 @@ class Regression:
             settings["log_retained"] = float(state["neuromodulator.log_retained"][0])
         if "settling.worst" in state:
             settings["worst_residual"] = float(state["settling.worst"][0])
-        if self.apical:
-            areas = {"weights": [area.weights for area in self.areas], "gains": self.gains}
-            settings |= {"rho": self.rho, "areas": json.dumps(areas)}
         return settings
 
     def _output_is_linear(self, blueprint: Blueprint) -> bool:

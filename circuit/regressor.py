@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from biorrr.circuit.microcircuit import Microcircuit
+from biorrr.circuit.results.run import Run
+from biorrr.errors import InputError
 from biorrr.models import Departure, Rates
 
 
@@ -55,7 +58,8 @@ class MicrocircuitRegressor(
     Attributes
     ----------
     run_ : Run
-        The run that learned: weights, snapshots and recorded traces.
+        The run that learned: weights, snapshots and recorded traces; after `partial_fit`, those of
+        the last chunk.
     ridge_
         Ridge that was used.
 
@@ -100,15 +104,67 @@ class MicrocircuitRegressor(
         """
         from biorrr.analysis.regression.ridge import fitted_ridge
 
-        X, Y = validate_data(
-            self, X, y, dtype=float, multi_output=True, y_numeric=True, ensure_min_samples=2
-        )
-        self._single_response = Y.ndim == 1
-        Y = np.asarray(Y, dtype=float).reshape(len(Y), -1)
+        X, Y = self._check_training(X, y, ensure_min_samples=2)
         self.ridge_ = fitted_ridge(
             self.ridge, X - X.mean(axis=0), Y - Y.mean(axis=0), self.k, self.s
         )
-        circuit = Microcircuit(
+        self.run_ = self._circuit().run(X, Y, epochs=self.epochs, centre=True, progress=False)
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> MicrocircuitRegressor:
+        """Go on learning from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), row
+        after row, as given.
+
+        Rates "auto" are fitted to the first chunk, and no end of learning is announced. Nothing is
+        centred, unless an earlier `fit` has kept means. For s > 0 the readout that `predict` uses
+        averages over about the last tenth of all samples presented so far.
+        """
+        from biorrr.analysis.regression.ridge import given_ridge
+
+        earlier: Run | None = getattr(self, "run_", None)
+        X, Y = self._check_training(X, y, reset=earlier is None)
+        if earlier is None:
+            self.ridge_ = given_ridge(self.ridge)
+            circuit = self._circuit()
+            run = circuit.run(X, Y, order="sequential", final=False, progress=False)
+        else:
+            run = self._go_on(earlier, X, Y)
+        self.run_ = run
+        return self
+
+    def _go_on(self, earlier: Run, X: NDArray, Y: NDArray) -> Run:
+        """Return the run that continues ``earlier`` with one more chunk."""
+        mean_x, mean_y = earlier.data["mean_x"], earlier.data["mean_y"]
+        if Y.shape[1] != len(mean_y):
+            raise InputError(f"y: must have {len(mean_y)} columns, as before (got {Y.shape[1]})")
+        # A continued run goes on where it was in its order: the first row comes first from there.
+        order = np.roll(np.arange(len(X)), earlier.samples % len(X))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "start: that run was final")  # that of `fit` is
+            run = earlier.circuit.run(
+                X - mean_x.values,
+                Y - mean_y.values,
+                order=order,
+                start=earlier,
+                final=False,
+                progress=False,
+            )
+        run.data["mean_x"], run.data["mean_y"] = mean_x, mean_y
+        if self.s:
+            share = min(1.0, 10 * len(X) / run.samples)
+            before, now = earlier.data["readout"], run.data["readout"]
+            run.data["readout"] = (1 - share) * before + share * now
+        return run
+
+    def _check_training(self, X: ArrayLike, y: ArrayLike, **options) -> tuple[NDArray, NDArray]:
+        """Check ``X`` and ``y``; return arrays (n_samples, m) and (n_samples, n)."""
+        X, Y = validate_data(self, X, y, dtype=float, multi_output=True, y_numeric=True, **options)
+        self._single_response = Y.ndim == 1
+        return X, np.asarray(Y, dtype=float).reshape(len(Y), -1)
+
+    def _circuit(self) -> Microcircuit:
+        """Return the circuit that learns."""
+        return Microcircuit(
             k=self.k,
             s=self.s,
             ridge=self.ridge_,
@@ -118,8 +174,6 @@ class MicrocircuitRegressor(
             engine=self.engine,
             seed=int(check_random_state(self.random_state).randint(2**31)),
         )
-        self.run_ = circuit.run(X, Y, epochs=self.epochs, centre=True, progress=False)
-        return self
 
     def transform(self, X: ArrayLike) -> NDArray:
         """Return the output of the pyramidal neurons for ``X`` (n_samples, m), shape (n_samples,

@@ -14,13 +14,15 @@ import math
 import re
 import runpy
 import sys
+import tempfile
 from pathlib import Path
 
+import numpy as np
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 from biorrr.circuit import Microcircuit
-from biorrr.sims.cli import options
+from biorrr.sims.cli import live, options
 from biorrr.sims.data import CATALOGUE
 from biorrr.sims.lab.settings import WORDS, key_of, kinds, listed_fields
 from biorrr.sims.main import commands as command_names
@@ -77,7 +79,16 @@ def on_files(files, config):
             )
         )
     files.append(File.generated(config, "examples/index.md", content=gallery.index(bool(pictures))))
+    files.append(File.generated(config, "live.html", content=_circuit_of_digits()))
     return files
+
+
+def _circuit_of_digits() -> str:
+    """Return the page of a circuit that learns digits, as `biorrr live` writes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "live.html"
+        live.write(page)
+        return page.read_text(encoding="utf-8")
 
 
 def _lacks_data(tutorial: str) -> bool:
@@ -114,6 +125,16 @@ def on_page_content(content: str, page, **_) -> str:
     return re.sub(marked, mathml, content, flags=re.DOTALL)
 
 
+def live_page() -> str:
+    """A circuit that learns, in a frame of the page, and a link to it alone."""
+    return (
+        '<iframe class="live" src="live.html" title="A circuit that learns digits"></iframe>\n\n'
+        "Four pyramidal neurons learn digits in your browser: press Start."
+        " [Open the page alone](live.html){ target=_blank }, or write one of your own circuit with"
+        ' `circuit.to_html("circuit.html", X, Y)` or `biorrr live`.'
+    )
+
+
 def description() -> str:
     """The circuit as it describes itself, with rates of a timetable: the paper's equations and
     nothing else.
@@ -123,6 +144,22 @@ def description() -> str:
     return _fenced(
         "text", Microcircuit(k=2, rates=Rates(Rate(0.1), Rate(0.1), Rate(0.1))).describe(64, 10)
     )
+
+
+def brian2_script() -> str:
+    """The Brian2 script of the paper's circuit with rates of a timetable, in full."""
+    from biorrr.models import Rate, Rates
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 4))
+    Y = X[:, :2] @ rng.standard_normal((2, 3))
+    circuit = Microcircuit(
+        k=2, rates=Rates(Rate(0.01, 1e4), Rate(0.01), Rate(0.01)), engine="numpy"
+    )
+    run = circuit.run(X, Y, progress=False)
+    with tempfile.TemporaryDirectory() as folder:
+        path = circuit.to_brian2(Path(folder, "my_circuit.py"), run=run)
+        return _fenced("python", path.read_text(encoding="utf-8"))
 
 
 def pathways() -> str:
@@ -339,7 +376,9 @@ def _fenced(language: str, text: str) -> str:
 GENERATED = {
     made.__name__: made
     for made in (
+        live_page,
         description,
+        brian2_script,
         pathways,
         cells,
         rates,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biorrr.errors import InputError, InputTypeError
+from biorrr.hints import hints_at_fields
 from biorrr.models.suggested_rates import suggest
 from biorrr.models.validation import NotNegative, Positive, check_fields, number_within
 
@@ -27,6 +28,7 @@ def _halving(name: str, value: float) -> float:
     )
 
 
+@hints_at_fields
 @dataclass(frozen=True)
 class Rate:
     """A rate that decays hyperbolically, eta(t) = eta0 / (1 + t/N) (supplement E, "Numerical
@@ -80,6 +82,7 @@ else:
     RateOrSame = AnyRate | None
 
 
+@hints_at_fields
 @dataclass(frozen=True)
 class Rates:
     """The rates of the four pathways, and the size of the weights that they begin with.

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.errors import InputError
+from biorrr.hints import did_you_transpose
 from biorrr.models.validation import number_within, whole_number
 
 PROXIMAL, INTERNEURON, FADING, DISTAL, SINGLE_Y = 0.4, 0.04, 0.5, 0.5, 0.3
@@ -52,6 +53,7 @@ def suggest(
     if len(X) != len(Y):
         raise InputError(
             f"X, Y: must have as many samples as each other (got {len(X)} and {len(Y)})"
+            f"{did_you_transpose(X.shape, Y.shape)}"
         )
     ridge_x, ridge_y = (number_within("ridge", each, 0) for each in np.broadcast_to(ridge, 2))
     Cxx, Cxy, Cyy = _covariances(X, Y, (ridge_x, ridge_y))

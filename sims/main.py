@@ -20,6 +20,10 @@ from biorrr.sims.start import main as main
 
 # Commands that are no experiments: where they are, and what they do.
 TOOLS = {
+    "live": (
+        "biorrr.sims.cli.live",
+        "Write a page on which a circuit learns in the browser, and open it.",
+    ),
     "report": (
         "biorrr.sims.cli.report",
         "Write a page to look at in a browser, of one run or several side by side.",
@@ -43,7 +47,7 @@ TOOLS = {
 }
 # Commands as the help lists them; an experiment that is not named here comes last.
 GROUPS = {
-    "Start": ("learn", "plateau", "symmetry", "wiring", "family"),
+    "Start": ("learn", "plateau", "symmetry", "wiring", "family", "live"),
     "The paper": ("compare", "paper"),
     "Biology": ("hierarchy", "robustness", "timing", "theories"),
     "Your data": ("communication", "data"),

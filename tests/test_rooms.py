@@ -73,7 +73,10 @@ def test_arrows_point_downwards(room):
         # Methods that draw, fit or score hand over to analysis.
         and not (
             room == "circuit"
-            and (function.startswith("plot_") or function in ("angles", "fit", "score"))
+            and (
+                function.startswith("plot_")
+                or function in ("angles", "fit", "partial_fit", "score", "theory_of")
+            )
             and within(module, "biorrr.analysis")
         )
     ]

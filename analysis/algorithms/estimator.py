@@ -15,9 +15,9 @@ from scipy import linalg
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from biorrr.analysis.checks import Ridge, check_k, check_ridge, check_s, ridge_pair
+from biorrr.analysis.checks import Ridge, check_k, check_s, ridge_pair
 from biorrr.analysis.regression.predictor import FilterPredictor
-from biorrr.analysis.regression.ridge import fitted_ridge
+from biorrr.analysis.regression.ridge import fitted_ridge, given_ridge
 from biorrr.errors import DivergenceError, InputError
 
 
@@ -200,7 +200,7 @@ class OnlineFilterLearner(FilterLearner):
         X, Y = self._check_training(X, y, reset=first)
         self._last = math.inf
         if first:
-            self.ridge_ = self._given_ridge()
+            self.ridge_ = given_ridge(self.ridge)
             self.x_mean_, self.y_mean_ = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
             self._begin(X, Y, check_random_state(self.random_state))
         elif Y.shape[1] != len(self.y_mean_):
@@ -212,13 +212,6 @@ class OnlineFilterLearner(FilterLearner):
         self._check_finite(self.t_)
         self._set_readout(X, Y, weight=min(1.0, 10 * len(X) / self.t_))
         return self
-
-    def _given_ridge(self) -> Ridge:
-        if isinstance(self.ridge, str) and self.ridge == "cv":
-            raise InputError(
-                'ridge: "cv" needs all samples at once (got partial_fit); use fit, or give a number'
-            )
-        return check_ridge(self.ridge)
 
     def _begin(self, X: NDArray, Y: NDArray, rng: np.random.RandomState) -> None:
         """Set the weights before the first sample, ``t_`` to 0; only the scale of the data may be

@@ -152,3 +152,12 @@ def fitted_ridge(ridge: Ridge | str, X: NDArray, Y: NDArray, k: int, s: float) -
     if isinstance(ridge, str) and ridge == "cv":
         return choose_ridge(X, Y, k, s, folds=min(5, len(X))).best
     return check_ridge(ridge)
+
+
+def given_ridge(ridge: Ridge | str) -> Ridge:
+    """Return ``ridge`` for data that come in chunks; "cv" is refused."""
+    if isinstance(ridge, str) and ridge == "cv":
+        raise InputError(
+            'ridge: "cv" needs all samples at once (got partial_fit); use fit, or give a number'
+        )
+    return check_ridge(ridge)

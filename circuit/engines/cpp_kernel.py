@@ -213,10 +213,9 @@ class CompiledRun:
         that have diverged.
         """
         job, timing = self.jobs[0], self.jobs[0].blueprint.timing
-        shown = np.empty((self.lanes, stop - start, 1 + job.presentation.replay), np.int64)
-        for lane, each in enumerate(self.jobs):
-            shown[lane] = each.presentation.shown(start, stop)
-        shown[len(self.jobs) :] = shown[len(self.jobs) - 1]
+        each = [one.presentation.shown(start, stop) for one in self.jobs]
+        each += each[-1:] * (self.lanes - len(each))
+        shown = each[0][None] if self.lanes == 1 else np.stack(each)
         self._check_bounds(shown)
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
         traced = job.recording.samples(start, stop)

@@ -101,6 +101,8 @@ class Translator:
         input themselves may be active beside it.
     """
 
+    declares = "_real"  # the word by which a local variable is declared
+
     def __init__(self, blueprint: Blueprint, translate: Callable[[str], str]) -> None:
         self.blueprint, self.parts, self.translate = blueprint, blueprint.parts, translate
         self.sizes = {(array.part, array.name): array.size for array in blueprint.arrays}
@@ -125,13 +127,17 @@ class Translator:
         for name in used:
             before = name in set_once or (name in shared and name not in names.written)
             value = f" = _at_{name}[{places[name].at}]" if name in places else f" = _{name}"
-            (once if before else each).append(f"_real {name}{value if name in names.read else ''};")
+            (once if before else each).append(
+                f"{self.declares} {self.local(name)}{value if name in names.read else ''};"
+            )
         for name, value in assigned:
-            (once if name in set_once else each).append(f"{name} = {self._expression(value)};")
+            (once if name in set_once else each).append(
+                f"{self.local(name)} = {self.expression(value)};"
+            )
         for name in names.written:
             if name in places:
                 (once if name in set_once else each).append(
-                    f"_at_{name}[{places[name].at}] = {name};"
+                    f"_at_{name}[{places[name].at}] = {self.local(name)};"
                 )
         pointers = {name: place.array for name, place in places.items()}
         due = self._due(part, operation)
@@ -199,7 +205,11 @@ class Translator:
         places = [self._place(part, name) for name in sorted(operation.silencers)]
         return [f"any({place.array}[0] != 0)" for place in places if place and place.at == "0"]
 
-    def _expression(self, expression: str) -> str:
+    def local(self, name: str) -> str:
+        """Return the name of a local variable that holds what the code calls ``name``."""
+        return name
+
+    def expression(self, expression: str) -> str:
         """Return ``expression`` in C++."""
         return self.translate(ast.unparse(_Spelling().visit(ast.parse(expression, mode="eval"))))
 

@@ -26,7 +26,7 @@ def results(job: Job, outcome: Outcome) -> Run:
         "departures": circuit.departures_in_words(),
         **(circuit.regression.settings(job, outcome) if circuit.regression else {}),
     }
-    run = Run(label_results(job, outcome, attrs), circuit, job.blueprint)
+    run = Run(label_results(job, outcome, attrs), circuit, job)
     if run.ended == "diverged":
         remedy = "lower the rates of plasticity"
         if circuit.regression:

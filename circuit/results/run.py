@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from biorrr.circuit.base import CircuitBase
     from biorrr.circuit.compile.blueprint import Blueprint
+    from biorrr.circuit.simulation.job import Job
 
 
 class Run(RunFigures, Tabled):
@@ -45,10 +46,11 @@ class Run(RunFigures, Tabled):
         self,
         data: xr.Dataset | LabelledArrays,
         circuit: CircuitBase | None = None,
-        blueprint: Blueprint | None = None,
+        job: Job | None = None,
     ) -> None:
         self._results: Any = data
-        self.circuit, self._blueprint = circuit, blueprint
+        self.circuit = circuit
+        self._job = None if job is None else job.without_data()
 
     @property
     def data(self) -> xr.Dataset:
@@ -76,12 +78,17 @@ class Run(RunFigures, Tabled):
     @property
     def blueprint(self) -> Blueprint:
         """The circuit as it was run, with its sizes and what events needed."""
-        if self._blueprint is None:
+        return self.job.blueprint
+
+    @property
+    def job(self) -> Job:
+        """What was simulated, without the data."""
+        if self._job is None:
             raise InputError(
                 "run: was read from a file, which does not bring the circuit along; give sizes"
                 " instead"
             )
-        return self._blueprint
+        return self._job
 
     @property
     def network(self):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -43,6 +44,8 @@ class Job:
         What happens in the middle, in the order of time.
     plastic
         False for a pass with learning off.
+    fitted
+        What rates "auto" were fitted to, by "part.variable"; empty with rates of one's own.
     """
 
     blueprint: Blueprint
@@ -56,6 +59,7 @@ class Job:
     circuit: CircuitBase
     events: tuple[Event, ...] = ()
     plastic: bool = True
+    fitted: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def ticks_per_sample(self) -> int:
@@ -64,6 +68,11 @@ class Job:
             self.blueprint.timing.duration
             + self.presentation.replay * self.blueprint.timing.replay_duration
         )
+
+    def without_data(self) -> Job:
+        """Return the same with empty tables, which holds no data in memory."""
+        feeds = {name: feed.emptied() for name, feed in self.feeds.items()}
+        return replace(self, feeds=feeds)
 
 
 @dataclass(frozen=True)

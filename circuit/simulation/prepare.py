@@ -79,9 +79,10 @@ def prepare_seeds(
     recording = recording_of(record, saving.every, blueprint, first, last)
     snapshots = snapshot_samples(saving.snapshots, first, last)
     events = check_events(events, first, last, blueprint, order)
+    announced = last if final and plastic else math.inf
     jobs = []
     for seed in (as_seed("seed", seed) for seed in seeds):
-        begin = circuit.begin(blueprint, feeds, seed, last if final and plastic else math.inf)
+        begin = circuit.begin(blueprint, feeds, seed, announced, start)
         state = initial_state(blueprint, begin, seed, given, start)
         m = sizes[circuit.ports[0].name]
         presented = Presentation(n_samples, m, order, begin.replay, seed)
@@ -99,6 +100,7 @@ def prepare_seeds(
                 circuit,
                 events,
                 plastic,
+                begin.parameters,
             )
         )
     return jobs

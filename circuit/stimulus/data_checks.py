@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,11 @@ def check_table(name: str, values) -> np.ndarray:
     """Return ``values`` as a two-dimensional array of numbers, without reading them; memory maps
     are not copied.
     """
+    if isinstance(values, Iterator):
+        raise InputTypeError(
+            f"{name}: must be an array (got a {type(values).__name__}); to learn from a stream,"
+            " give MicrocircuitRegressor(...).partial_fit(X, Y) one chunk after another"
+        )
     refuse_units(name, values)
     if np.ma.is_masked(values):
         raise InputError(
@@ -128,6 +133,8 @@ def warn_of_columns(
     Columns that are always zero are silent inputs, such as the corners of pictures; they need no
     warning.
     """
+    if samples < 2:  # says nothing about means
+        return
     constant = np.flatnonzero((variance <= 1e-24 * (mean**2 + variance.max())) & (mean != 0))
     if len(constant):
         which = ", ".join(map(str, constant[:5])) + (", ..." if len(constant) > 5 else "")

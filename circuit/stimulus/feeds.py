@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,11 @@ class Feed:
         the data.
         """
         return sample if self.ticks == self.held else (sample * self.held + tick) // self.ticks
+
+    def emptied(self) -> Feed:
+        """Return the same without rows."""
+        none = np.empty((0, self.values.shape[1]))
+        return replace(self, values=none, facts=replace(self.facts, some=none))
 
 
 def read_feeds(

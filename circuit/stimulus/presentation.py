@@ -102,8 +102,11 @@ class Presentation:
 
         Shape (stop - start, 1 + replay).
         """
+        rows = np.ascontiguousarray(self.rows(start, stop), np.int64)[:, None]
+        if not self.replay:
+            return rows
         out = np.empty((stop - start, 1 + self.replay), np.int64)
-        out[:, 0] = self.rows(start, stop)
+        out[:, :1] = rows
         # Each input once before any a second time: a new random permutation of all m when one is
         # used up.
         inputs = self._shuffled(start * self.replay, stop * self.replay, self.m, _REPLAY)

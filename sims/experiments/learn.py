@@ -10,7 +10,7 @@ numbers are means with their spread.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -115,12 +115,11 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     data = lab.load(settings.data)
     check_rank(settings.k, data)
     usual = MILLIVOLT_EPOCHS if settings.cell == "millivolts" else TrainingSettings.epochs
-    if settings.ridge == "cv":
-        lab.set(ridge=best_ridge(data, settings))
     settings = lab.fill_in(epochs=usual, ridge=default_ridge(data))
-    exact = analysis.ExactSolution(*data.stand_in, settings.s, settings.ridge)
+    ridge = ridge_for(settings, data.X, data.Y, data.trials)
+    exact = analysis.ExactSolution(*data.stand_in, settings.s, ridge)
 
-    runs = lab.map(learn_from, {"seed": settings.every_seed}, data, keep_unfinished=True)
+    runs = lab.map(learn_from, {"seed": settings.every_seed}, data, ridge, keep_unfinished=True)
 
     first = runs.values[0]
     predicted: Mapping[str, Any] = {}
@@ -147,11 +146,11 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
         + (f", {settings.seeds} seeds" if len(runs) > 1 else "")
         + "; data are centred",
         quantities=[
-            *learned(data, settings, settings.seeds),
+            *learned(data, replace(settings, ridge=ridge), settings.seeds),
             *scored(runs.values, exact),
             *(
-                Quantity(name, r2.item(), "", HELD_OUT[name], row="held-out R2")
-                for name, r2 in predicted.items()
+                Quantity(name, value.item(), "", HELD_OUT[name], row="held-out R2")
+                for name, value in predicted.items()
             ),
         ],
         data={
@@ -163,33 +162,37 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     )
 
 
-def best_ridge(data: data_sets.Dataset, settings: LearnSettings) -> float:
-    """Return the ridge with which the exact solution predicts held-out samples best; refuse data of
-    one trial.
+def ridge_for(settings: LearnSettings, X: np.ndarray, Y: np.ndarray, trials: np.ndarray) -> float:
+    """Return the ridge of the settings, or with "cv" the one with which the exact solution predicts
+    held-out samples of these data best; refuse data of one trial.
     """
-    folds = min(5, len(np.unique(data.trials)))
+    if settings.ridge != "cv":
+        assert settings.ridge is not None
+        return settings.ridge
+    folds = min(5, len(np.unique(trials)))
     if folds < 2:
-        raise SettingsError(
-            f"ridge: cv needs two trials or more ({data.name} has one); give a number"
-        )
-    X, Y = data.X, data.Y
-    return analysis.choose_ridge(X, Y, settings.k, settings.s, folds=folds, groups=data.groups).best
+        raise SettingsError("ridge: cv needs two trials or more (the data have one); give a number")
+    return analysis.choose_ridge(X, Y, settings.k, settings.s, folds=folds, groups=trials).best
 
 
-def learn_from(task: Task, data: data_sets.Dataset, seed: int) -> circuits.Run:
+def learn_from(task: Task, data: data_sets.Dataset, ridge: float, seed: int) -> circuits.Run:
     """Let a circuit learn the data from a seed."""
-    return learn_samples(task, seed, data.X, data.Y, record=TRACES, snapshots=100)
+    return learn_samples(task, seed, ridge, data.X, data.Y, record=TRACES, snapshots=100)
 
 
 def learn_samples(
-    task: Task, seed: int, X: np.ndarray, Y: np.ndarray, record: tuple[str, ...], snapshots: int
+    task: Task,
+    seed: int,
+    ridge: float,
+    X: np.ndarray,
+    Y: np.ndarray,
+    record: tuple[str, ...],
+    snapshots: int,
 ) -> circuits.Run:
     """Let a circuit learn ``X`` (n_samples, m) and ``Y`` (n_samples, n), as the settings ask."""
     settings = task.settings
     cell = cell_arguments(settings.cell)
-    circuit = settings.make_circuit(
-        k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed, **cell
-    )
+    circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=ridge, seed=seed, **cell)
     return task.run(
         circuit, X, Y, epochs=settings.epochs, centre=True, record=record, snapshots=snapshots
     )
@@ -198,7 +201,8 @@ def learn_samples(
 HELD_OUT = {
     "held_out_r2": "circuit",
     "held_out_r2_exact": "exact solution",
-}  # words of what is predicted
+    "held_out_ridge": "ridge",
+}  # words of what is found
 
 
 def can_hold_out(data: data_sets.Dataset, cell: str) -> bool:
@@ -213,24 +217,30 @@ def predict_held_out(task: Task, data: data_sets.Dataset, seed: int) -> dict[str
     the others.
 
     R2 is pooled over targets, about their means in the samples that were learned. The circuit's
-    prediction is that of its filters and readout, X Vx readout', whatever its cells are.
+    prediction is that of its filters and readout, X Vx readout', whatever its cells are. A ridge
+    that is chosen by cross-validation is chosen among the trials that were learned.
     """
     trials, trial_of = np.unique(data.trials, return_inverse=True)
     held_out = np.random.default_rng(seed).permutation(len(trials))[trial_of] < len(trials) // 5
     (X, Y), (X_new, Y_new) = ((data.X[rows], data.Y[rows]) for rows in (~held_out, held_out))
     settings = task.settings
+    ridge = ridge_for(settings, X, Y, data.trials[~held_out])
     x_mean, y_mean = X.mean(axis=0), Y.mean(axis=0)
-    exact = analysis.ExactSolution(X - x_mean, Y - y_mean, settings.s, settings.ridge)
+    exact = analysis.ExactSolution(X - x_mean, Y - y_mean, settings.s, ridge)
     filters: dict[str, Any] = {
         "held_out_r2_exact": (exact.Vx(settings.k), exact.readout(settings.k))
     }
     try:
-        run = learn_samples(task, seed, X, Y, record=(), snapshots=2)
+        run = learn_samples(task, seed, ridge, X, Y, record=(), snapshots=2)
         filters["held_out_r2"] = run.Vx, run.data["readout"].values
     except circuits.Diverged:
         filters["held_out_r2"] = tuple(np.nan * values for values in filters["held_out_r2_exact"])
     predicted = {name: (X_new - x_mean) @ Vx @ B.T + y_mean for name, (Vx, B) in filters.items()}
-    return {name: analysis.r2(Y_new, predicted[name], y_mean) for name in HELD_OUT}
+    scores = {
+        name: analysis.r2(Y_new, predicted[name], y_mean)
+        for name in ("held_out_r2", "held_out_r2_exact")
+    }
+    return scores | ({"held_out_ridge": ridge} if settings.ridge == "cv" else {})
 
 
 def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.ExactSolution) -> list[Figure]:

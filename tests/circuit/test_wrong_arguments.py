@@ -325,3 +325,19 @@ def test_wrong_arguments_get_a_sentence(tmp_path):
 def test_two_thousand_wrong_arguments_get_a_sentence(tmp_path):
     found = survey(2, 2000, tmp_path)
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda X: Microcircuit(2, rate="auto"), "rate: .* Microcircuit; did you mean 'rates'?"),
+        (lambda X: Microcircuit(2).run(X, X, epoch=2), "epoch: .* run; did you mean 'epochs'?"),
+        (lambda X: Hierarchy(area=(3, 2)), "area: .* Hierarchy; did you mean 'areas'?"),
+        (lambda X: Rates(0.1, z=0.1), "z: .* Rates; it takes x, y, q, r, start"),
+        (lambda X: Rate(0.1, n=3), "n: .* Rate; it takes eta0, N"),
+        (lambda X: Rates.suggested(X.T, X[:, :2]), "did you mean X.T?"),
+    ],
+)
+def test_what_was_meant_is_hinted_at(call, error):
+    with pytest.raises(ValueError, match=error.replace("?", "[?]")):
+        call(np.ones((6, 3)))

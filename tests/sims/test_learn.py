@@ -13,7 +13,7 @@ from contextlib import redirect_stdout
 import numpy as np
 import pytest
 
-from biorrr.analysis import choose_ridge
+from biorrr.analysis import ReducedRankRegression, choose_ridge, r2
 from biorrr.circuit import Microcircuit, Run
 from biorrr.models import Rate, Rates
 from biorrr.sims import main
@@ -400,12 +400,34 @@ def test_ridge_by_held_out_prediction(tmp_path, capsys):
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     data = load(DATA)
     assert summary["ridge"] == choose_ridge(data.X, data.Y, 2).best
-    assert (
-        f"ridge = {summary['ridge']!r}" in (tmp_path / "run" / "config.toml").read_text()
-    )  # resumes with the number
+    assert 'ridge = "cv"' in (tmp_path / "run" / "config.toml").read_text()  # chooses again
     code, _, err = learn(capsys, *SMALL, "--ridge", "cw", "--out", tmp_path / "other")
     assert code == 2
     assert "ridge: must be a finite number or 'cv' (got 'cw')" in err
+
+
+def test_held_out_samples_do_not_choose_the_ridge_that_predicts_them(tmp_path, capsys):
+    """Those that are held out are changed alone, so that another ridge suits all samples."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 20))
+    Y = X[:, :3] @ rng.standard_normal((3, 4)) + 2 * rng.standard_normal((40, 4))
+    held_out = np.random.default_rng(0).permutation(40) < 8
+    chosen = []
+    for factor in (1, 30):
+        np.savez(tmp_path / "data.npz", X=X, Y=np.where(held_out[:, None], factor * Y, Y))
+        folder = tmp_path / f"run-{factor}"
+        options = ("--data", tmp_path / "data.npz", "--engine", "numpy", "--epochs", "1")
+        code, _, err = learn(capsys, *options, "--ridge", "cv", "--out", folder)
+        assert code == 0, err
+        chosen.append(json.loads((folder / "summary.json").read_text()))
+    assert chosen[0]["ridge"] != chosen[1]["ridge"]
+    x, y = X[~held_out], Y[~held_out]
+    ridge = choose_ridge(x, y, 2).best
+    learned = ReducedRankRegression(2, ridge=ridge).fit(x, y).predict(X[held_out])
+    for factor, summary in zip((1, 30), chosen, strict=True):
+        expected = r2(factor * Y[held_out], learned, y.mean(axis=0))
+        assert summary["held_out_r2_exact"] == pytest.approx(expected)
+        assert summary["held_out_ridge"] == ridge
 
 
 def test_held_out_prediction(tmp_path, capsys):

@@ -1,0 +1,217 @@
+"""A page on which a circuit learns while one watches: one file with the program, the data and the
+theory.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.export.javascript import broadcast_rates, environment, write_program
+from biorrr.circuit.simulation.job import Job
+from biorrr.circuit.simulation.prepare import prepare
+from biorrr.errors import InputError
+from biorrr.files import whole_file
+from biorrr.models import Population, Silence
+from biorrr.models.validation import instance_of, number_within, whole_number
+
+if TYPE_CHECKING:
+    from biorrr.circuit.base import CircuitBase
+    from biorrr.circuit.results.run import Run
+
+# What a page draws of a cell, in this order, where its population has it.
+LANES = ("plateau", "a", "inhibition", "z")
+_RATES = {"x": "proximal", "y": "distal", "q": "interneurons", "r": "interneurons"}
+
+
+def write_page(
+    circuit: CircuitBase,
+    path: str | os.PathLike,
+    X: Any,
+    Y: Any,
+    run: Run | None,
+    pixels: tuple[int, int] | None,
+    s: float | None,
+    title: str,
+    **settings: Any,
+) -> Path:
+    """Write the page of ``circuit``, as :meth:`biorrr.circuit.Microcircuit.to_html` takes it;
+    return its path.
+    """
+    if run is not None:
+        settings = _settings_of(run, X, settings)
+    job = prepare(circuit, X, Y, final=False, **settings)
+    cells = [p.name for p in job.blueprint.parts.all(kind="interneuron")]
+    if cells:  # they can fall silent on the page
+        quiet = [Silence(job.stop - 1, population=name) for name in cells]
+        job = prepare(circuit, X, Y, final=False, events=quiet, **settings)
+    page = (
+        environment()
+        .get_template("page.html")
+        .render(
+            title=title,
+            program=write_program(job.blueprint),
+            data=_as_json(_contents(job, cells, pixels, s)),
+        )
+    )
+    with whole_file(Path(path)) as partial:
+        partial.write_text(page, encoding="utf-8")
+    return Path(path)
+
+
+def _settings_of(run: Run, X: Any, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the ``settings`` of a page that follows ``run``: its seed, and as many epochs."""
+    from biorrr.circuit.results.run import Run
+
+    attrs, order = instance_of("run", run, Run).attrs, settings["order"]
+    epoch = len(order) if order is not None and not isinstance(order, str) else len(X)
+    epochs = max(math.ceil(run.samples / epoch), 1)
+    return {**settings, "seed": int(attrs["seed"]), "epochs": epochs}
+
+
+def _contents(
+    job: Job, silenceable: list[str], pixels: tuple[int, int] | None, s: float | None
+) -> dict[str, Any]:
+    """Return all that a page holds beside the program."""
+    blueprint, parts = job.blueprint, job.blueprint.parts
+    if any(feed.ticks != feed.held for feed in job.feeds.values()):
+        raise InputError(
+            "to_html: a page presents samples, and these are signals in time; give tables"
+        )
+    shown = job.presentation.shown(job.start, job.stop)
+    cells = _watched_cells(blueprint)
+    theory = theory_of(job, s)
+    return {
+        "state": {key: _packed(values) for key, values in job.state.items()},
+        "ports": {
+            name: {"values": _packed(feed.values), "mean": _packed(feed.mean), "gain": feed.gain}
+            for name, feed in job.feeds.items()
+        },
+        "order": _packed(shown[:, 0]),
+        "replays": job.presentation.replay,
+        "inputs": _packed(-1 - shown[:, 1:]),
+        "matrices": {
+            pathway.weight: {
+                "key": f"{pathway.name}.w",
+                "shape": turn.shape,
+                "turned": turn.target_by_source,
+            }
+            for pathway in parts.weighted
+            for turn in [blueprint.orientations[pathway.name]]
+        },
+        "cells": {"name": cells.name, "size": cells.size},
+        "lanes": [
+            {"key": f"{cells.name}.{name}", "name": name, "unit": cells.variable(name).unit}
+            for name in _lanes(cells)
+        ],
+        "rates": [
+            {"key": key, "name": (name := key.split(".")[1]), "of": _RATES.get(name[4:], name)}
+            for key in sorted(broadcast_rates(blueprint))
+        ],
+        "silenceable": [f"{name}.active" for name in silenceable],
+        "pixels": _checked_pixels(pixels, job.feeds),
+        "theory": theory,
+    }
+
+
+def _lanes(cells: Population) -> list[str]:
+    """Return the variables of ``cells`` that a page draws."""
+    known = [name for name in LANES if cells.has(name)]
+    own = [v.name for v in cells.variables if v.per == "cell" and v.role == "activity"]
+    return known or own[: len(LANES)]
+
+
+def _watched_cells(blueprint: Blueprint) -> Population:
+    """Return the population whose activity a page draws: pyramidal cells, where there are any."""
+    inputs = [port.population for port in blueprint.ports]
+    others = [p for p in blueprint.parts.populations if p.shape and p.name not in inputs]
+    pyramidal = [*blueprint.parts.all(kind="pyramidal")]
+    if not [*pyramidal, *others]:
+        raise InputError("to_html: the circuit has no cells beside its inputs to draw")
+    return [*pyramidal, *others][0]
+
+
+def _checked_pixels(pixels: Any, feeds: dict) -> tuple[int, int] | None:
+    """Return the (rows, columns) of a picture, after a check that samples of x have as many."""
+    if pixels is None:
+        return None
+    m = feeds["x"].values.shape[1] if "x" in feeds else 0
+    if len(tuple(pixels)) != 2 or math.prod(pixels) != m:
+        raise InputError(
+            f"pixels: must be (rows, columns) of a picture with {m} pixels, the features of X (got"
+            f" {pixels!r})"
+        )
+    rows, columns = (whole_number("pixels", side, minimum=1) for side in pixels)
+    return rows, columns
+
+
+def theory_of(job: Job, s: float | None) -> dict[str, Any] | None:
+    """Return what the exact solution says of the data of ``job``: none for circuits that learn no
+    regression of y on x.
+
+    Every direction V of x that matters is there with C = Cxx V: the best prediction of y is
+    ``readout V'x``, and M = C diag(eigenvalues) C' scores any filters.
+    """
+    from biorrr.analysis.regression.exact_solution import ExactSolution
+
+    regression, weights = job.circuit.regression, [p.weight for p in job.blueprint.parts.weighted]
+    if "Vx" not in weights or set(job.feeds) != {"x", "y"}:
+        return None
+    if s is None and (regression is None or regression.apical):
+        return None
+    k = job.blueprint.orientations[_pathway_of(job.blueprint, "Vx")].targets
+    X, Y = (job.feeds[name].values - job.feeds[name].mean for name in ("x", "y"))
+    kept = regression.s if s is None else number_within("s", s, 0, 1)
+    ridges = regression.ridges if regression else (0.0, 0.0)
+    exact = ExactSolution(X, Y, kept, ridges)
+    every = len(exact.eigenvalues)
+    filters = exact.Vx(every)
+    return {
+        "k": k,
+        "ridge": ridges[0],
+        "optimum": exact.optimum(k),
+        "filters": _packed(filters),
+        "covaried": _packed(X.T @ (X @ filters) / len(X) + ridges[0] * filters),
+        "readout": _packed(exact.readout(every)),
+        "eigenvalues": _packed(exact.eigenvalues),
+    }
+
+
+def _pathway_of(blueprint: Blueprint, weight: str) -> str:
+    """Return the name of the pathway with the matrix ``weight``."""
+    return next(p.name for p in blueprint.parts.weighted if p.weight == weight)
+
+
+def _packed(values: Any) -> dict[str, Any]:
+    """Return numbers as text that holds them exactly: as places in a table of the values that
+    occur, where these are few.
+    """
+    values = np.asarray(values, np.float64)
+    packed: dict[str, Any] = {"shape": values.shape, "type": "Float64Array"}
+    flat = values.reshape(-1)
+    some = np.unique(flat[:100_000])
+    if 2 * len(some) < len(flat[:100_000]):
+        table, places = np.unique(flat, return_inverse=True)
+        for kind, dtype in (("Uint8Array", np.uint8), ("Uint16Array", np.uint16)):
+            if len(table) <= np.iinfo(dtype).max + 1:
+                packed |= {"type": kind, "table": _base64(table)}
+                flat = places.reshape(-1).astype(dtype)
+                break
+    return packed | {"base64": _base64(flat)}
+
+
+def _base64(values: np.ndarray) -> str:
+    little = values.astype(values.dtype.newbyteorder("<"))
+    return base64.b64encode(little.tobytes()).decode()
+
+
+def _as_json(contents: dict[str, Any]) -> str:
+    """Return ``contents`` as JSON that nothing in it can end."""
+    return json.dumps(contents, separators=(",", ":")).replace("<", "\\u003c")
