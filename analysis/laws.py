@@ -1,12 +1,8 @@
-"""Laws that rival theories of dendritic learning obey in the linear regime.
+"""The law that theories of dendritic learning with fixed feedback obey in the linear regime.
 
 Law 1. Cells z = V'x, taught through fixed feedback B by what a readout misses, stand still where
 (Cxy - (Cxx + ridge I) V U')B = 0. Their filters then span W*B with W* = (Cxx + ridge I)^-1 Cxy: a
-projection that the feedback has chosen, whatever the theory. A fixed teacher B'y leads to V = W*B
-directly.
-
-Law 2. Cells that share a Hebbian teacher, without inhibition between them, all find the first
-component: the participation ratio of their outputs falls to 1.
+projection that the feedback has chosen, whatever the theory.
 """
 
 from __future__ import annotations

@@ -45,6 +45,8 @@ def plot_theories(results: Dataset, *, ax=None) -> NDArray:
     axes[1].set(xlabel=f"participation ratio\nof the {k:g} outputs", xlim=(0.9, k + 0.1))
     _dots(axes[2], results, "whitening", 1, _FLOOR)
     axes[2].set(xscale="log", xlabel="whitening error\nof the outputs")
+    for panel in (axes[0], axes[2]):
+        panel.xaxis.set_minor_formatter("")  # numbers between powers of ten would be crowded
     axes[0].set_yticks(range(len(theories)), list(theories))
     axes[0].set_ylim(len(theories) - 0.5, -0.5)
     for panel in axes:

@@ -6,7 +6,6 @@ from biorrr.models.theories.burst_dependent import BurstDependent
 from biorrr.models.theories.feedback_alignment import FeedbackAlignment
 from biorrr.models.theories.sacramento import Sacramento
 from biorrr.models.theories.theory import Theory
-from biorrr.models.theories.urbanczik_senn import UrbanczikSenn
 
 __all__ = [
     "BioCCA",
@@ -15,5 +14,4 @@ __all__ = [
     "FeedbackAlignment",
     "Sacramento",
     "Theory",
-    "UrbanczikSenn",
 ]

@@ -1,19 +1,12 @@
 """Feedback alignment and back-propagation: an error travels down by feedback weights.
 
 Lillicrap et al. (2016), "Random synaptic feedback weights support error backpropagation for deep
-learning", Nature Communications 7; Guerguiev et al. (2017), "Towards deep learning with segregated
-dendrites", eLife 6, brought it to apical dendrites. Learned feedback: Kolen & Pollack (1994),
-"Backpropagation without weight transport".
+learning", Nature Communications 7. Learned feedback: Kolen & Pollack (1994), "Backpropagation
+without weight transport".
 
 Original (one hidden layer, f and g nonlinear)::
 
     h = f(Wx), y^ = g(U h), e = y - y^       dU = eta e h',  dW = eta ((B'e) f'(h)) x'
-
-Guerguiev et al., where fixed feedback Y drives the apical potential A and a sample has two phases,
-in the second of which y drives the top cells (r their rate, C the soma, plateau = sigma(mean of A)
-at the end of a phase)::
-
-    A = Y r,    dW = eta sigma'(C) (plateau of the second phase - plateau of the first) PSP'
 
 Here f and g are the identity and V = W'::
 
@@ -22,9 +15,7 @@ Here f and g are the identity and V = W'::
     feedback "learned":  dB = eta (e z' - decay B), so that B - U decays
     feedback "backprop": B = U at all times, decay = 0
 
-Simplified: no spikes and no time. With sigma linear and top cells that reach y, Guerguiev's
-difference of plateaus is B'(y - y^), with the same sign; here one error population stands for both
-phases.
+Simplified: no nonlinearities; the error arrives in an apical compartment.
 
 Back-propagation needs each feedback synapse to have the weight of another one, U. The simulation
 keeps a twin of U with the same start and the same changes; its locality is judged as what it is, a
@@ -56,7 +47,7 @@ class FeedbackAlignment(Theory):
 
     feedback: Literal["fixed", "learned", "backprop"] = "learned"
     decay: NotNegative = 0.3
-    citation: ClassVar[str] = "Lillicrap et al. 2016; Guerguiev et al. 2017; Kolen & Pollack 1994"
+    citation: ClassVar[str] = "Lillicrap et al. 2016; Kolen & Pollack 1994"
 
     @property
     def name(self) -> str:  # type: ignore[override]

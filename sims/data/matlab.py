@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from biorrr.sims.data import older_matlab
 from biorrr.sims.data.files import open_regular, readable, run_apart
 from biorrr.sims.data.values import DataError
+from biorrr.sims.lazy import np
 from biorrr.sims.words import as_text, brief, listed
 
 HDF5 = b"\x89HDF\r\n\x1a\n"

@@ -227,11 +227,12 @@ def in_words(one: xr.Dataset) -> str:
     table.
     """
     worst = {quantity.name: quantity.text for quantity in summary(one)}
+    own_current = round(one["own_current"].item(), 9) + 0.0  # without rounding errors
     return (
         f"excess {worst['excess_max']}, whitening error {worst['whitening_error_max']}, eigenvalues"
         f" off by {worst['eigenvalue_deviation']}, plateau off by"
         f" {worst['plateau_relative_error_max']}, distal rule yz' -"
-        f" {readable(one['own_current'].item())} ya' - {readable(one['decay'].item())} Vy"
+        f" {readable(own_current)} ya' - {readable(one['decay'].item())} Vy"
     )
 
 

@@ -205,6 +205,11 @@ class Claim:
         return f"{self.label}: {self.text}" if self.label else self.text
 
     @property
+    def reason(self) -> str:
+        """Why there is no verdict; empty where there is one."""
+        return self.untestable or self.unjudged or self.setting
+
+    @property
     def basis(self) -> str:
         """Value, bounds and further numbers behind the verdict, in words, and the reason where
         there is no verdict.
@@ -213,9 +218,7 @@ class Claim:
             f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in self.numbers.items()
         )
         measured = self.measured and f"{self.measured}, bound: {self.bounds}"
-        return "; ".join(
-            filter(None, (measured, behind, self.untestable or self.unjudged or self.setting))
-        )
+        return "; ".join(filter(None, (measured, behind, self.reason)))
 
     def record(self) -> dict[str, Any]:
         """Return the entry of summary.json: the claim, its verdict (``holds`` is null without one)
@@ -228,7 +231,7 @@ class Claim:
             "data": self.data,
             "case": self.case,
         }
-        said |= {"reason": self.untestable or self.unjudged or self.setting}
+        said |= {"reason": self.reason}
         bounds = {"low": self.low, "high": self.high}
         least, most = self.interval or (None, None)
         known = {

@@ -7,6 +7,7 @@ file's existence makes it a command.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import typing
 import warnings
@@ -134,7 +135,8 @@ def carry_out(
             if findings.failure and folder.replaces:  # half a run takes no other's place
                 _refuse_to_replace(findings.failure, folder)
             # What was found comes first: figures take longer to draw than a short run takes.
-            print(*findings.lines(), sep="\n", flush=True)
+            columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+            print(*findings.lines(columns), sep="\n", flush=True)
             # The engine that "auto" was: it repeats the run bit for bit.
             engine = {key: one for key, one in findings.numbers.items() if key == "engine"}
             config = lab.config(**engine)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,17 +169,35 @@ class Findings:
                 rows.setdefault(one.row or one.words, []).append(text)
         return {label: "; ".join(said) for label, said in rows.items()} | dict(self.rows)
 
-    def lines(self) -> list[str]:
-        """Return the lines that are printed: title, table, claims and the closing."""
+    def lines(self, columns: int | None = None) -> list[str]:
+        """Return the lines that are printed: title, table, claims and the closing.
+
+        Lines that are longer than ``columns`` are wrapped.
+        """
         table = self.table
         width = max(map(len, table), default=0)
         lines = [self.title]
         lines += [f"  {label:{width}}  {_cell(value)}" for label, value in table.items()]
+        if columns is not None:
+            lines = [wrapped for line in lines for wrapped in _wrap(line, columns, width + 4)]
+        said = []
         if self.claims:
-            lines += ["the paper's claims", *_claim_lines(self.claims)]
+            said += ["the paper's claims", *_claim_lines(self.claims)]
         if self.own_tests:
-            lines += ["tests of our own", *_claim_lines(self.own_tests)]
-        return [*lines, *filter(None, self.closing)]
+            said += ["tests of our own", *_claim_lines(self.own_tests)]
+        if any("±" in line for line in (*lines, *said)):
+            said.append("the number after ± is the standard deviation over seeds")
+        if columns is not None:
+            said = [wrapped for line in said for wrapped in _wrap(line, columns, 6)]
+        return [*lines, *said, *filter(None, self.closing)]
+
+
+def _wrap(line: str, columns: int, indent: int) -> list[str]:
+    """Return ``line`` in lines of at most ``columns``; all but the first begin with ``indent``
+    spaces, or with a few in a narrow terminal.
+    """
+    after = " " * min(indent, columns // 2)
+    return textwrap.wrap(line, max(columns, 20), subsequent_indent=after, break_on_hyphens=False)
 
 
 def _cell(value: object) -> str:
@@ -186,11 +205,26 @@ def _cell(value: object) -> str:
 
 
 def _claim_lines(claims: Iterable[Claim]) -> list[str]:
-    """Return two lines for each claim: its verdict, and the numbers behind it."""
-    lines = []
+    """Return two lines for each claim, its verdict and the numbers behind it; claims that say the
+    same of several cases, with the same verdict, share theirs.
+    """
+    alike: dict[tuple, list[Claim]] = {}
     for claim in claims:
-        verdict = claim.verdict.upper() if claim.holds is False else claim.verdict
-        lines += [f"  {verdict}: {claim.sentence}", f"      {claim.basis}"]
+        alone = id(claim) if claim.holds is False or claim.value is None else 0
+        alike.setdefault((claim.text, claim.verdict, claim.bounds, alone), []).append(claim)
+    lines = []
+    for (text, *_), cases in alike.items():
+        one = cases[0]
+        verdict = one.verdict.upper() if one.holds is False else one.verdict
+        if len(cases) == 1:
+            lines += [f"  {verdict}: {one.sentence}", f"      {one.basis}"]
+            continue
+        lowest, highest = (
+            readable(end(case.value for case in cases), one.unit, digits=3) for end in (min, max)
+        )
+        reasons = "; ".join(dict.fromkeys(case.reason for case in cases if case.reason))
+        behind = f"{lowest} to {highest}, bound: {one.bounds}" + (reasons and f"; {reasons}")
+        lines += [f"  {verdict} in {len(cases)} cases: {text}", f"      {behind}"]
     return lines
 
 

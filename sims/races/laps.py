@@ -1,13 +1,13 @@
 """Laps: one learner at one rank.
 
-A learner of which a seed diverges runs again, all seeds, with smaller rates.
+A learner of which a seed diverges runs again, all seeds, with smaller rates; both are kept.
 """
 
 from __future__ import annotations
 
 import resource
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
@@ -22,6 +22,8 @@ CIRCUIT = "circuit"
 # Fractions of the printed rates to try in turn: they sit at the edge of divergence.
 FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.2)
 SNAPSHOTS = 80
+# Coordinates of results: the rates asked for, and the largest fraction at which no seed diverges.
+ASKED, STABLE = "asked", "stable"
 
 
 @dataclass(frozen=True)
@@ -63,41 +65,83 @@ def race(lab: Lab, laps: Sequence[Lap], tracks: Mapping[Heat, Track]) -> dict[He
     """Run all laps of each heat from every seed.
 
     Returns steps done ``t``, (learner, k, snapshot); passes through the data, CPU seconds,
-    objective, excess and whitening error until then, (learner, k, seed, snapshot); and the
-    ``fraction`` of the rates at which no seed diverged, (learner, k). A learner that stops early
-    keeps its last values.
+    objective, excess and whitening error until then, (learner, k, seed, snapshot); which seeds have
+    ``diverged``, (learner, k, seed), whose other values are NaN; and the ``fraction`` of the rates
+    asked for, (learner, k). All have the dimension ``rates`` before their own. A learner that stops
+    early keeps its last values.
     """
-    waiting, courses = [*laps], dict[Lap, xr.Dataset]()
+    waiting, courses = [*laps], dict[tuple[str, Lap], xr.Dataset]()
     for fraction in FRACTIONS:
         tried = [lap.slowed(fraction) for lap in waiting]
         found = lab.map(run_lap, {"lap": tried, "seed": lab.settings.every_seed}, tracks)
-        diverged = [str(max(words)) for words in found["diverged"].values]
         for place, lap in enumerate(waiting):
-            if not diverged[place]:
-                courses[lap] = found.isel(lap=place, drop=True).assign(fraction=fraction)
-            elif fraction == FRACTIONS[-1] or lap.rates is None:
-                raise StoppedError(f"{lap.learner} ({lap.heat}): {diverged[place]}")
-        waiting = [lap for lap in waiting if lap not in courses]
+            course = found.isel(lap=place, drop=True).assign(fraction=fraction)
+            courses.setdefault((ASKED, lap), course)
+            courses[STABLE, lap] = course
+        waiting = [lap for lap in waiting if _why_diverged(courses[STABLE, lap])]
+        for lap in waiting:
+            if fraction == FRACTIONS[-1] or lap.rates is None:
+                why = _why_diverged(courses[STABLE, lap])
+                raise StoppedError(f"{lap.learner} ({lap.heat}): {why}")
         if not waiting:
             break
-    return {heat: _join({lap: courses[lap] for lap in laps if lap.heat == heat}) for heat in tracks}
+    return {heat: _join(courses, [lap for lap in laps if lap.heat == heat]) for heat in tracks}
 
 
-def _join(courses: Mapping[Lap, xr.Dataset]) -> xr.Dataset:
+def _why_diverged(course: xr.Dataset) -> str:
+    """Return why a seed of a lap diverged; empty if none did."""
+    return str(max(course["diverged"].values))
+
+
+def _join(courses: Mapping[tuple[str, Lap], xr.Dataset], laps: Sequence[Lap]) -> xr.Dataset:
     """Join the courses of all learners of a heat at all ranks."""
-    grid = Grid.over({"learner": [one.learner for one in courses], "k": [one.k for one in courses]})
-    by_names = {(lap.learner, lap.k): course for lap, course in courses.items()}
-    joined = grid.join([by_names[one["learner"], one["k"]] for one in grid.items])
+    names = {"learner": [lap.learner for lap in laps], "k": [lap.k for lap in laps]}
+    grid = Grid.over({"rates": (ASKED, STABLE)} | names)
+    by_names = {
+        (rates, lap.learner, lap.k): course
+        for (rates, lap), course in courses.items()
+        if lap in laps
+    }
+    joined = grid.join([by_names[one["rates"], one["learner"], one["k"]] for one in grid.items])
     last = joined["t"].notnull().sum("snapshot") - 1
     results = joined.isel(
         snapshot=np.minimum(xr.DataArray(range(joined.sizes["snapshot"]), dims="snapshot"), last)
     )
-    results = results.drop_vars("diverged").assign(t=results["t"].max("seed"))
+    results = results.assign(diverged=joined["diverged"] != "", t=results["t"].max("seed"))
     results["fraction"].attrs["long_name"] = "fraction of the rates asked for"
     results["t"].attrs["long_name"] = "samples (online) or iterations (offline)"
     results["passes"].attrs["long_name"] = "passes through the data"
     results["seconds"].attrs.update(long_name="CPU time", units="s")
     return results
+
+
+def at_each_rates(courses: xr.Dataset) -> Iterator[tuple[xr.Dataset, str, dict[str, str]]]:
+    """Yield courses at one rank at the rates asked for and, if a seed diverged, at smaller ones.
+
+    Each comes with words of its rates and numbers that belong to it. At the rates asked for, seeds
+    in which a learner diverged are left out of all learners; the numbers say how many diverged.
+    """
+    asked, stable = courses.sel(rates=ASKED), courses.sel(rates=STABLE)
+    diverged = asked["diverged"].transpose("learner", "seed")
+    if not diverged.any():
+        yield asked, "", {}
+        return
+    lost = diverged.sum("seed")
+    numbers = {
+        f"seeds of {name} that diverge": f"{n} of {diverged.sizes['seed']}"
+        for name, n in zip(lost["learner"].values, lost.values, strict=True)
+        if n
+    }
+    survivors = asked.isel(seed=~diverged.any("learner").values)
+    if survivors.sizes["seed"]:
+        yield survivors, "printed rates, seeds that do not diverge", numbers
+    slowed = stable["fraction"]
+    words = [
+        f"{name} at {fraction:g} of the printed rates"
+        for name, fraction in zip(slowed["learner"].values, slowed.values, strict=True)
+        if fraction < 1
+    ]
+    yield stable, ", ".join(words), {}
 
 
 def run_lap(task: Task, tracks: Mapping[Heat, Track], lap: Lap, seed: int) -> dict[str, Any]:

@@ -300,7 +300,7 @@ def contest(rng):
     shapes = dict.fromkeys(
         ("excess", "law", "participation", "whitening"), ("data", "theory", "seed")
     )
-    names = ["Bio-RRR", "burst-dependent", "feedback alignment", "Sacramento", "Urbanczik-Senn",
+    names = ["Bio-RRR", "burst-dependent", "feedback alignment", "Sacramento", "Bio-CCA",
              "Bio-CCA"]  # fmt: skip
     coords = {"data": ["digits", "v1v2"], "theory": names}
     sizes = {"data": 2, "theory": 6, "seed": 3}

@@ -95,7 +95,30 @@ def test_claims_as_they_are_printed(capsys):
         "      we have none",
         "  DOES NOT HOLD: k = 2: within 5 %",
         "      7 ± 1 %, bound: at most 5 %; seeds 5",
+        "the number after ± is the standard deviation over seeds",
     ]
+
+
+def test_cases_of_one_claim_that_hold_are_printed_together_and_those_that_fail_alone():
+    claims = [
+        Claim(text="near the optimum", s=s, value=value, high=0.05, unit="%")
+        for s, value in ((0.0, 0.01), (0.5, 0.07), (0.75, 0.02), (1.0, 0.03))
+    ]
+    assert Findings(title="", claims=claims).lines()[2:] == [
+        "  holds in 3 cases: near the optimum",
+        "      1 % to 3 %, bound: at most 5 %",
+        "  DOES NOT HOLD: s = 0.5: near the optimum",
+        "      7 %, bound: at most 5 %",
+    ]
+
+
+@pytest.mark.parametrize("columns", [30, 80])
+def test_no_line_is_longer_than_the_terminal_is_wide(columns):
+    claims = [Claim(text="a sentence of the paper " * 9, value=0.01, high=0.05)]
+    rows = {"a label": "words " * 40}
+    lines = Findings(title="title " * 30, rows=rows, claims=claims).lines(columns)
+    assert max(map(len, lines)) <= columns
+    assert " ".join(lines).split().count("words") == 40
 
 
 def test_quick_runs_give_no_verdict(tmp_path, capsys):

@@ -12,11 +12,11 @@ from biorrr.circuit import Microcircuit
 from biorrr.models import Rate, Rates
 from biorrr.sims import main
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.experiments.compare import CompareSettings, compare, first_rows
+from biorrr.sims.experiments.compare import CompareSettings, compare, first_rows, summary
 from biorrr.sims.lab import Lab
 from biorrr.sims.races import laps
 from biorrr.sims.races.heats import Heat, tracks_of
-from biorrr.sims.races.laps import CIRCUIT, FRACTIONS, Lap, race
+from biorrr.sims.races.laps import ASKED, CIRCUIT, FRACTIONS, STABLE, Lap, race
 
 SMALL = {
     "data": '{name="synthetic", samples=300, m=8, n=6}',
@@ -169,10 +169,28 @@ def raced(steps=500):
     wild = Rates(Rate(0.5), Rate(0.02), Rate(0.01))
     lap = Lap(heat, "bio", OnlineBioRRR, 1, steps, wild)
     lab = Lab(compare, CompareSettings(steps=steps, seeds=2, ridge=0.0))
-    return race(lab, [lap], tracks_of(data, [heat], 0.0))[heat].sel(learner="bio", k=1)
+    return race(lab, [lap], tracks_of(data, [heat], 0.0))[heat]
 
 
-def test_rates_too_large_are_taken_back():
-    course = raced()
-    assert course["fraction"] in FRACTIONS[1:]
-    assert np.isfinite(course["excess"]).all()
+def test_rates_too_large_are_shown_beside_those_at_which_no_seed_diverges():
+    course = raced().sel(learner="bio", k=1)
+    asked, stable = course.sel(rates=ASKED), course.sel(rates=STABLE)
+    assert asked["fraction"] == 1
+    assert asked["diverged"].all()
+    assert np.isnan(asked["excess"]).all()
+    assert stable["fraction"] in FRACTIONS[1:]
+    assert not stable["diverged"].any()
+    assert np.isfinite(stable["excess"]).all()
+
+
+def test_the_table_has_a_row_of_the_printed_rates_and_one_of_smaller_ones():
+    courses, heat = raced(), Heat("rrmse", "online")
+    track = tracks_of(small_data(), [heat], 0.0)[heat]
+    found = {one.name: one for one in summary(courses, track, heat, CompareSettings(k=(1,)))}
+    assert found["bio_k1_diverged"].value == 1
+    assert found["bio_k1_diverged"].words == "seeds that diverge"
+    assert np.isnan(found["bio_k1_excess"].value)
+    slowed = found["bio_k1_slowed_excess"]
+    fraction = found["bio_k1_slowed_rates_fraction"].value
+    assert slowed.row == f"bio, k = 1, {fraction:g} of the rates"
+    assert slowed.value == courses["excess"].sel(rates=STABLE).isel(snapshot=-1).mean()

@@ -133,7 +133,7 @@ def test_command_fills_a_folder(tmp_path, capsys):
         "0.4",
     ]
     assert main.run(["family", *args, "--ridge", "0.1", "--out", str(tmp_path / "run")]) == 0
-    assert "not judged: synthetic, s = 0.4: we derive novel algorithms" in capsys.readouterr().out
+    assert "not judged in 2 cases: we derive novel algorithms" in capsys.readouterr().out
     assert {"family.png", "run.nc", "summary.json"} <= {
         path.name for path in (tmp_path / "run").iterdir()
     }

@@ -18,6 +18,7 @@ from biorrr.sims.experiments.paper.images import BACKPROP, BIO, ImagesSettings, 
 from biorrr.sims.experiments.paper.sensitivity import decades, largest_stable, tolerance
 from biorrr.sims.races.heats import Heat
 from biorrr.sims.races.judgements import arrivals, comparable, competitive, fewest, matching
+from biorrr.sims.races.laps import ASKED, STABLE
 from biorrr.sims.races.sentences import check_claims
 
 T = np.array([1, 10, 100, 1000, 10_000])
@@ -46,8 +47,11 @@ def together(**learners):
 
 
 def at_one_rank(learners):
-    """Return the courses of several learners at rank 1."""
-    return together(**learners).expand_dims(k=[1])
+    """Return the courses of several learners at rank 1; none diverges."""
+    courses = together(**learners)
+    courses["diverged"] = xr.zeros_like(courses["excess"].isel(snapshot=0), dtype=bool)
+    courses["fraction"] = xr.ones_like(courses["learner"], dtype=float)
+    return courses.expand_dims(k=[1]).expand_dims(rates=[ASKED, STABLE])
 
 
 FAST = curve([0.5, 0.04, 0.005, 0.001, 0.001])
@@ -221,6 +225,26 @@ def test_every_claim_of_a_race_can_fail():
             if one.holds is False
         }
         assert failed == {(one.text, one.case) for one in judged(alike)}
+
+
+def test_a_seed_that_diverges_is_said_and_smaller_rates_are_a_case_of_their_own():
+    seeds = [FAST["excess"].values[0]] * 4
+    learners = {name: curve(*seeds) for name in ("Bio-RRMSE", "IQMD", "ANN")}
+    courses = at_one_rank(learners)
+    lost = {"rates": ASKED, "learner": "Bio-RRMSE", "seed": 2}
+    courses = courses.assign_coords(seed=range(4)).copy(deep=True)
+    courses["excess"].loc[lost] = np.nan
+    courses["diverged"].loc[lost] = True
+    courses["fraction"].loc[{"rates": STABLE, "learner": "Bio-RRMSE"}] = 0.8
+    courses["excess"].loc[{"rates": STABLE, "learner": "Bio-RRMSE"}] = 0.3
+    claims = [*check_claims(courses, Heat("rrmse", "online"), rows=20_000)]
+    competitive = [one for one in claims if "perform competitively" in one.text]
+    assert [(one.case, one.verdict) for one in competitive] == [
+        ("printed rates, seeds that do not diverge", "holds"),
+        ("Bio-RRMSE at 0.8 of the printed rates", "does not hold"),
+    ]
+    assert competitive[0].numbers["seeds of Bio-RRMSE that diverge"] == "1 of 4"
+    assert "seeds of Bio-RRMSE that diverge" not in competitive[1].numbers
 
 
 def test_the_fastest_of_all_depends_on_the_rows():

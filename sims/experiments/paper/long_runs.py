@@ -26,7 +26,7 @@ from biorrr.sims.lab import (
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, np
 from biorrr.sims.races.heats import Heat, Track, tracks_of
-from biorrr.sims.races.laps import Lap, race
+from biorrr.sims.races.laps import Lap, at_each_rates, race
 
 # Bounds.
 NEAR_ONE = (
@@ -85,21 +85,20 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
         about = {"data": data.name, "s": heat.s, "k": k}
         solved = ends.sel(heat=heat, k=k)
         claims += saturation(solved, run=f"Alg. 1, {settings.offline_steps:,} iterations", **about)
-        end = raced[heat].sel(learner=heat.bio, k=k).isel(snapshot=-1)
-        fraction, deviations = end["fraction"].item(), end["whitening_error"].values
-        run = f"Alg. 2, {settings.online_steps:,} samples, {fraction:g} of the printed rates"
-        numbers = {"largest": float(np.max(deviations))}
-        claims.append(
-            Claim.over_seeds(
-                deviations,
-                text=WHITE,
-                place=WHITE_PLACE,
-                high=WHITENING,
-                run=run,
-                numbers=numbers,
-                **about,
+        for at, case, numbers in at_each_rates(raced[heat].sel(k=k)):
+            deviations = at["whitening_error"].sel(learner=heat.bio).isel(snapshot=-1).values
+            claims.append(
+                Claim.over_seeds(
+                    deviations,
+                    text=WHITE,
+                    place=WHITE_PLACE,
+                    high=WHITENING,
+                    run=f"Alg. 2, {settings.online_steps:,} samples, printed rates unless said",
+                    case=case,
+                    numbers={"largest": float(np.max(deviations)), **numbers},
+                    **about,
+                )
             )
-        )
     return Findings(
         title=f"{data.name}: {data.swapped().direction}, {settings.seeds} seeds",
         quantities=[Quantity("data", data.name), Quantity("rows", len(data.X))],
