@@ -54,7 +54,7 @@ def judge(
     unjudged: dict[str, str] = {}
     regression = learned is not None and "Vx" in weights and "areas" not in data.attrs
     if regression:
-        exact = exact or exact_solution(data, *learned)
+        exact = exact or exact_solution(data, *learned)  # type: ignore[misc]
         numbers |= compare_filters(weights["Vx"][-1], exact)
         k = weights["Vx"].shape[-1]
     else:
@@ -84,7 +84,7 @@ def judge(
     elif "plateau" not in data or not data.sizes["sample"]:
         unjudged["plateaus off theory"] = "plateaus were not recorded"
     else:
-        numbers |= compare_plateaus(data, *learned, exact)
+        numbers |= compare_plateaus(data, *learned, exact)  # type: ignore
     if not data.attrs["plastic"]:
         unjudged["last tenth of the run"] = "learning was switched off"
         return numbers, unjudged
@@ -228,6 +228,6 @@ def follow_last_tenth(
     }
     found: Numbers = {"since": int(seen[before]), "weight_change": max(changes.values(), default=0)}
     if exact is not None:
-        earlier, last = exact.excess(weights["Vx"][[before, -1]])
+        earlier, last = exact.excess(weights["Vx"][[before, -1]])  # type: ignore[misc]
         found["excess_change"] = last - earlier
     return found

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.compile.program import compile_program
@@ -18,7 +18,7 @@ from biorrr.circuit.engines.choice import ENGINES, Engines
 from biorrr.circuit.regression import Regression
 from biorrr.circuit.results.results import results
 from biorrr.circuit.results.run import Run
-from biorrr.circuit.results.runs import Runs, results_of_seeds
+from biorrr.circuit.results.runs import results_of_seeds
 from biorrr.circuit.results.text_table import Tabled, Text
 from biorrr.circuit.simulation.checkpoint import Checkpoint
 from biorrr.circuit.simulation.events import let_fall_silent
@@ -232,7 +232,7 @@ class CircuitBase(Tabled):
         seed=None,
         weights: Mapping[str, object] | None = None,
         seeds: Iterable | None = None,
-    ) -> Run | Runs:
+    ) -> Any:
         """Present the data and let the circuit learn.
 
         Parameters

@@ -199,7 +199,7 @@ class Regression:
     def _identity(self) -> dict[str, object]:
         """Return what tells regressions apart, as attributes of a run."""
         ridge_x, ridge_y = self.ridges
-        identity = {"s": self.s, "ridge_x": ridge_x, "ridge_y": ridge_y}
+        identity: dict[str, object] = {"s": self.s, "ridge_x": ridge_x, "ridge_y": ridge_y}
         if self.apical:
             areas = {"weights": [area.weights for area in self.areas], "gains": self.gains}
             identity |= {"rho": self.rho, "areas": json.dumps(areas)}

@@ -141,7 +141,7 @@ class MicrocircuitRegressor(
         order = np.roll(np.arange(len(X)), earlier.samples % len(X))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "start: that run was final")  # that of `fit` is
-            run = earlier.circuit.run(
+            run = earlier.circuit.run(  # type: ignore[union-attr]
                 X - mean_x.values,
                 Y - mean_y.values,
                 order=order,

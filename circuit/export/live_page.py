@@ -168,7 +168,7 @@ def theory_of(job: Job, s: float | None) -> dict[str, Any] | None:
         return None
     k = job.blueprint.orientations[_pathway_of(job.blueprint, "Vx")].targets
     X, Y = (job.feeds[name].values - job.feeds[name].mean for name in ("x", "y"))
-    kept = regression.s if s is None else number_within("s", s, 0, 1)
+    kept = regression.s if s is None else number_within("s", s, 0, 1)  # type: ignore[union-attr]
     ridges = regression.ridges if regression else (0.0, 0.0)
     exact = ExactSolution(X, Y, kept, ridges)
     every = len(exact.eigenvalues)

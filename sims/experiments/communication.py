@@ -160,7 +160,7 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
         Y=data.Y,
         trials=data.trials,
         strata=data.strata if settings.residual == "condition" else None,
-        rates=(data.x_rates, data.y_rates) if rated else None,
+        rates=(data.x_rates, data.y_rates) if rated else None,  # type: ignore[arg-type]
         folds=settings.folds,
         zscore=settings.zscore,
         s=settings.s,
@@ -179,7 +179,7 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
         (lagged, {"lag": range(-most, most + 1) if most else ()}, (most,)),
         (draw, {"draw": draws}, ()),
     ]
-    answers = [lab.map(ask, over, areas, *more) for ask, over, more in questions]
+    answers = [lab.map(ask, over, areas, *more) for ask, over, more in questions]  # type: ignore
 
     results = xr.merge([one for one in answers if one.data_vars])
     if most:

@@ -180,7 +180,7 @@ def compete(lab: Lab, data: data_sets.Dataset) -> xr.Dataset:
 def make(name: str, k: int, rate: models.Rate | None = None) -> rivals.Theory:
     """Return a theory with ``k`` cells."""
     cls, options, _ = THEORIES[name]
-    theory = getattr(rivals, cls)(k=k, ridge=RIDGE, **options)
+    theory = getattr(rivals, cls)(k=k, ridge=RIDGE, **options)  # type: ignore[arg-type]
     return theory if rate is None else replace(theory, rate=rate)
 
 

@@ -220,7 +220,8 @@ def _claim_lines(claims: Iterable[Claim]) -> list[str]:
             lines += [f"  {verdict}: {one.sentence}", f"      {one.basis}"]
             continue
         lowest, highest = (
-            readable(end(case.value for case in cases), one.unit, digits=3) for end in (min, max)
+            readable(end(case.value for case in cases), one.unit, digits=3)
+            for end in (min, max)  # type: ignore[type-var]
         )
         reasons = "; ".join(dict.fromkeys(case.reason for case in cases if case.reason))
         behind = f"{lowest} to {highest}, bound: {one.bounds}" + (reasons and f"; {reasons}")
