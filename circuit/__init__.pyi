@@ -4,6 +4,7 @@ from .microcircuit import Microcircuit as Microcircuit
 from .regressor import MicrocircuitRegressor as MicrocircuitRegressor
 from .results.run import Run as Run
 from .results.runs import Runs as Runs
+from .results.summary import Summary as Summary
 from .simulation.checkpoint import Checkpoint as Checkpoint
 from .simulation.checkpoint import CheckpointError as CheckpointError
 from .simulation.failures import Diverged as Diverged

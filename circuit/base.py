@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from biorrr.circuit.compile.blueprint import Blueprint, Port
 from biorrr.circuit.compile.program import compile_program
@@ -19,7 +19,7 @@ from biorrr.circuit.regression import Regression
 from biorrr.circuit.results.results import results
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.results.runs import Runs, results_of_seeds
-from biorrr.circuit.results.text_table import Tabled
+from biorrr.circuit.results.text_table import Tabled, Text
 from biorrr.circuit.simulation.checkpoint import Checkpoint
 from biorrr.circuit.simulation.events import let_fall_silent
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
@@ -42,6 +42,9 @@ from biorrr.models.validation import (
     truth,
     whole_number,
 )
+
+if TYPE_CHECKING:
+    from biorrr.circuit.results.locality import LocalityTable
 
 _BYTES = 32  # of one synapse: its weight, its first weight, and a snapshot of each
 
@@ -392,8 +395,10 @@ class CircuitBase(Tabled):
 
         return wiring(self._blueprint_of(sizes, run))
 
-    def describe(self, *sizes: int, run: Run | None = None) -> str:
+    def describe(self, *sizes: int, run: Run | None = None) -> Text:
         """Return the model in readable text, made from the objects that are simulated.
+
+        ``print(circuit.describe())`` shows it, and so does a notebook.
 
         Parameters
         ----------
@@ -411,12 +416,14 @@ class CircuitBase(Tabled):
         }
         return describe(self._blueprint_of(sizes, run), unknown)
 
-    def locality(self, run: Run | None = None) -> list:
-        """Return which variables each plasticity rule reads, one :class:`Locality` per pathway."""
-        from biorrr.circuit.results.locality import locality
+    def locality(self, run: Run | None = None) -> LocalityTable:
+        """Return which variables each plasticity rule reads: a list with a :class:`Locality` for
+        each pathway, which ``print`` and notebooks show as a table.
+        """
+        from biorrr.circuit.results.locality import LocalityTable, locality
 
         parts = self._blueprint_of((), run).parts
-        return [locality(parts, pathway) for pathway in parts.weighted]
+        return LocalityTable(locality(parts, pathway) for pathway in parts.weighted)
 
     def to_brian2(self, path: str | os.PathLike, run: Run) -> Path:
         """Write a plain Brian2 script that repeats ``run``, a run of this circuit; return its path.

@@ -31,9 +31,6 @@ from biorrr.sims.main import find_command
 sys.path.insert(0, str(Path(__file__).parent))
 import gallery
 
-OWN_PARTS = ("oja", "saturating", "tiring", "depressing", "basket", "combined")
-
-
 REFERENCE = (
     "biorrr.circuit",
     "biorrr.models",
@@ -41,6 +38,13 @@ REFERENCE = (
     "biorrr.analysis.communication",
     "biorrr.sims.data",
     "biorrr.sims.recordings",
+)
+# What people use first comes first on its page; other names follow in the order of the alphabet.
+USED_FIRST = (
+    *("Microcircuit", "Run", "Summary", "Hierarchy", "Circuit", "MicrocircuitRegressor", "Saving"),
+    *("Rates", "Rate", "Departure", "Pathway", "Population", "Variable", "Step"),
+    *("ReducedRankRegression", "ExactSolution", "excess", "principal_angles", "r2"),
+    *("load", "Dataset"),
 )
 # Sphinx's roles, which MkDocs would show as they stand.
 ROLE = re.compile(r":(?:class|func|meth|mod|data|attr|exc):<code>~?(?:biorrr\.)?([\w.]+)</code>")
@@ -225,13 +229,6 @@ def combinations() -> str:
     return str(runpy.run_path(str(path))["table"]())
 
 
-def own_part(name: str) -> str:
-    """An example of a part of one's own, as the tests run it."""
-    text = (Path(__file__).parents[1] / "tests" / "own_parts" / "own_parts.py").read_text()
-    (example,) = re.findall(rf"# \[{name}\]\n(.*?)\n+# \[", text, flags=re.DOTALL)
-    return _fenced("python", example)
-
-
 def mistakes() -> str:
     """What some wrong circuits say of themselves."""
     from dataclasses import replace
@@ -263,7 +260,7 @@ def mistakes() -> str:
 
 def locality() -> str:
     """The verdict on every rule."""
-    return _fenced("text", "\n".join(map(str, Microcircuit(k=2).locality())))
+    return _fenced("text", str(Microcircuit(k=2).locality()))
 
 
 def commands() -> str:
@@ -301,7 +298,9 @@ def public_names(room: str) -> str:
     """Return a reference of every public name of a package, for mkdocstrings to fill in."""
     package = importlib.import_module(room)
     entries = []
-    for name in sorted(package.__all__, key=str.lower):
+    first = [name for name in USED_FIRST if name in package.__all__]
+    others = sorted(set(package.__all__) - set(first), key=str.lower)
+    for name in (*first, *others):
         home = getattr(getattr(package, name), "__module__", None)
         entries.append(
             f"::: {home}.{name}" if str(home).startswith("biorrr") else f"::: {room}.{name}"
@@ -393,7 +392,6 @@ GENERATED = {
         combinations,
     )
 }
-GENERATED |= {f"own_{name}": functools.partial(own_part, name) for name in OWN_PARTS}
 GENERATED |= {
     f"reference_{room.replace('.', '_')}": functools.partial(public_names, room)
     for room in REFERENCE

@@ -20,7 +20,7 @@ PHASES = {
     "drive": "Currents of the input fibres reach the soma and the distal dendrite.",
     "membrane": "Membranes of the soma and of the distal dendrite relax towards their currents.",
     "cells": "Cells of a population that stands for one output fire, each by its own membrane.",
-    "output": "The soma speaks, by spikes or otherwise.",
+    "output": "The soma gives its output, as spikes or otherwise.",
     "recruitment": "Currents of the pyramidal output reach the interneurons.",
     "interneuron": "Membranes of the interneurons relax.",
     "delay": "What interneurons say is held back.",

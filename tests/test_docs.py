@@ -2,13 +2,17 @@
 without a warning.
 """
 
+import ast
 import importlib.util
+import inspect
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
 import traceback
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +103,27 @@ def test_examples(page, tmp_path, monkeypatch):
                 pytest.fail(f"{page.name}:\n{text}\n{traceback.format_exc(limit=-3)}")
 
 
+def readme_scripts():
+    """Return the Python blocks of the README."""
+    blocks = BLOCK.findall((ROOT / "README.md").read_text())
+    return [text for language, text in blocks if language == "python"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", readme_scripts())
+def test_every_script_of_the_readme_runs_alone_and_shows_something(script, tmp_path):
+    """Pasted into an empty folder, without what the blocks above it have made."""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"MPLBACKEND": "agg"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert [*tmp_path.glob("*.png"), *tmp_path.glob("*.html")] != []
+
+
 def test_commands_exist_with_their_options(capsys):
     """Those named in running text and tables, in the README too."""
     named = {
@@ -138,56 +163,109 @@ def test_the_readme_shows_five_commands_in_their_own_words():
     }
 
 
-def test_a_variant_takes_less_than_30_lines():
+def test_a_variant_takes_less_than_30_statements():
     """The tutorial's plateau, imports and all."""
-    import json
-
     cells = json.loads((ROOT / "docs" / "variant.ipynb").read_text())["cells"]
     (model,) = (
         "".join(cell["source"]) for cell in cells if "(Departure)" in "".join(cell["source"])
     )
-    assert len(model.splitlines()) < 30
+    assert sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(model))) < 30
 
 
-@pytest.mark.parametrize(
-    "tutorials", ["as they stand", pytest.param("executed", marks=pytest.mark.slow)]
-)
-def test_pages_build_without_a_warning(tutorials, tmp_path):
-    """Pages made from the code are made, links lead somewhere, and the tutorials run to their
-    end."""
+def test_own_parts_on_the_page_are_those_that_are_tested():
+    """Each block of docs/parts.md that comes from ``own_parts.py``, below its imports."""
+    page = (ROOT / "docs" / "parts.md").read_text()
+    source = (ROOT / "tests" / "own_parts" / "own_parts.py").read_text()
+    examples = re.findall(r"# \[\w+\]\n(.*?)\n+(?=# \[)", source, re.DOTALL)
+    assert len(examples) == 6
+    assert [code for code in examples if code.strip() not in page] == []
+
+
+def members(found):
+    """Names of what a class of the package offers, its own and inherited."""
+    return {
+        name
+        for name in dir(found)
+        if not name.startswith("_")
+        and any(
+            name in vars(base) and base.__module__.startswith("biorrr") for base in found.__mro__
+        )
+        and (
+            isinstance(one := getattr(found, name), property | cached_property)
+            or (inspect.isroutine(one) and one.__module__.startswith("biorrr"))
+        )
+    }
+
+
+def test_the_reference_shows_what_objects_offer(site):
+    """All methods and properties, inherited ones too, that have a docstring."""
+    for room, package in {"circuit": circuit, "models": models, "analysis": analysis}.items():
+        page = (site / "reference" / f"{room}.html").read_text()
+        for name in package.__all__:
+            found = getattr(package, name)
+            if inspect.isclass(found) and found.__module__.startswith("biorrr"):
+                missing = [one for one in members(found) if f'.{name}.{one}"' not in page]
+                assert missing == [], name
+    page = (site / "reference" / "circuit.html").read_text()
+    assert page.index('.Microcircuit"') < page.index('.Checkpoint"')
+
+
+def test_parameters_have_their_own_types_and_defaults(site):
+    """In the reference: rho is documented with feedback and has another default."""
+    page = (site / "reference" / "circuit.html").read_text()
+    text = " ".join(re.sub("<[^>]+>", " ", page).split())
+    assert "Annotated" not in text
+    assert "partial (" not in text
+    (rho,) = re.findall(r" rho float Gain c .*? 0 is the paper's circuit\. (\S+)", text)
+    assert rho == "1.0"
+
+
+def build_pages(site, execute):
+    """Build the pages into a folder; every warning is an error."""
     for needed in ("mkdocs", "mkdocs_jupyter", "mkdocstrings_handlers", "material", "ipykernel"):
         pytest.importorskip(needed, reason="needs the extra docs")
-    build = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "--strict",
-        "--site-dir",
-        str(tmp_path / "site"),
-    ]
-    execute = "true" if tutorials == "executed" else "false"
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
     settings = {"NO_MKDOCS_2_WARNING": "1", "BIORRR_EXECUTE_NOTEBOOKS": execute}
     done = subprocess.run(
         build, cwd=ROOT, capture_output=True, text=True, env=os.environ | settings
     )
     assert done.returncode == 0, done.stderr
+    return site
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The pages, with tutorials and gallery as they stand."""
+    return build_pages(tmp_path_factory.mktemp("pages") / "site", "false")
+
+
+@pytest.mark.parametrize(
+    "tutorials", ["as they stand", pytest.param("executed", marks=pytest.mark.slow)]
+)
+def test_pages_build_without_a_warning(tutorials, tmp_path, request):
+    """Pages made from the code are made, links lead somewhere, and the tutorials run to their
+    end.
+    """
+    if tutorials == "executed":
+        site = build_pages(tmp_path / "site", "true")
+    else:
+        site = request.getfixturevalue("site")
     assert (
-        'src="https:' not in (tmp_path / "site" / "index.html").read_text()
+        'src="https:' not in (site / "index.html").read_text()
     )  # pages open from disk, without network
-    tutorial = (tmp_path / "site" / "communication.html").read_text()
+    tutorial = (site / "communication.html").read_text()
     here = all(file.found() for file in CATALOGUE["v1v2"].origin.files)
     assert ("<img" in tutorial) == (
         tutorials == "executed" and here
     )  # its figure comes from execution alone
-    own_file = (tmp_path / "site" / "recording.html").read_text()  # it makes its data itself
+    own_file = (site / "recording.html").read_text()  # it makes its data itself
     assert own_file.count("<img") == (3 if tutorials == "executed" else 0)
     assert ("needs the data set <code>v1v2</code>" in tutorial) == (not here)
-    page = (tmp_path / "site" / "commands.html").read_text()
+    page = (site / "commands.html").read_text()
     assert all(f"biorrr {name}" in page for name in commands())
     for room, file in {"circuit": circuit, "models": models, "analysis": analysis}.items():
-        page = (tmp_path / "site" / "reference" / f"{room}.html").read_text()
+        page = (site / "reference" / f"{room}.html").read_text()
         assert [name for name in file.__all__ if f'.{name}"' not in page] == []
         assert ":class:" not in page
-    gallery = (tmp_path / "site" / "examples" / "index.html").read_text()
+    gallery = (site / "examples" / "index.html").read_text()
     assert gallery.count("<img") == (len(EXAMPLES) if tutorials == "executed" else 0)

@@ -113,7 +113,7 @@ def symmetry_of(
     """Draw ||R - Q'|| / ||Q|| and the eigenvalues of QQ' at each snapshot; ``eta_q`` is the rate of
     Q and R where none was recorded.
     """
-    Q, rate = data["Q"].values, _shared_rate(data, eta_q)
+    Q, rate = data["Q"].values, shared_rate(data, eta_q)
     decay = symmetry_decay(Q, data["R"], data["seen"], rate or 0.0)
     size = np.linalg.norm(Q, axis=(1, 2))
     if X is not None or Y is not None:
@@ -129,7 +129,7 @@ def symmetry_of(
     )
 
 
-def _shared_rate(
+def shared_rate(
     data: Dataset, eta_q: Callable[[NDArray], NDArray] | None
 ) -> Callable[[NDArray], NDArray] | None:
     """Return the rate of Q and R against samples, as recorded or else ``eta_q``; None if they

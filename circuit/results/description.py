@@ -8,6 +8,7 @@ from itertools import groupby
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import ORDER, Operation
 from biorrr.circuit.compile.program import Blocks
+from biorrr.circuit.results.text_table import Text
 from biorrr.models import Pathway, Population
 
 _TITLES = {
@@ -20,7 +21,7 @@ _TITLES = {
 }
 
 
-def describe(blueprint: Blueprint, unknown: Mapping[str, str] | None = None) -> str:
+def describe(blueprint: Blueprint, unknown: Mapping[str, str] | None = None) -> Text:
     """Return all populations and their variables, all pathways with current and rule, and what
     happens in which order.
 
@@ -43,7 +44,7 @@ def describe(blueprint: Blueprint, unknown: Mapping[str, str] | None = None) -> 
         lines += _population(population, sizes)
     program = blueprint.program
     lines += [*_blocks(program.sample, False), *_blocks(program.replay, True)]
-    return "\n".join(lines)
+    return Text("\n".join(lines))
 
 
 def _blocks(blocks: Blocks, replay: bool) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 
 from biorrr.models import Parts, Pathway
 from biorrr.models.expressions import names_in
@@ -50,6 +51,41 @@ class Locality:
             if (names := getattr(self, where))
         ]
         return f"{self.pathway}: {verdict}; reads {'; '.join(read)}"
+
+
+class LocalityTable(list[Locality]):
+    """What each plasticity rule of a circuit reads, shown as a table."""
+
+    columns = ("pathway", "pre", "post", "own", "broadcast", "elsewhere", "verdict")
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the cells of the table, a row for each pathway."""
+        places = self.columns[1:-1]
+        return [
+            (
+                rule.pathway,
+                *(", ".join(getattr(rule, place)) for place in places),
+                "does not learn" if not rule.rule else "local" if rule.local else "NOT local",
+            )
+            for rule in self
+        ]
+
+    def __str__(self) -> str:
+        lines = [self.columns, *self.rows()]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows()
+        )
+        return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def locality(parts: Parts, pathway: Pathway) -> Locality:

@@ -15,6 +15,7 @@ import numpy as np
 
 from biorrr.circuit.results.dataset import LabelledArrays
 from biorrr.circuit.results.run_figures import RunFigures
+from biorrr.circuit.results.summary import Summary
 from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
 from biorrr.errors import InputError, RunError
 from biorrr.files import whole_file
@@ -315,6 +316,59 @@ class Run(RunFigures, Tabled):
 
         Y = np.asarray(Y)
         return float(r2_score(Y[:, None] if Y.ndim == 1 else Y, self.predict(X)))
+
+    def summary(self, X=None, Y=None, *, held_out=None, exact=None) -> Summary:
+        """Return whether the run has learned: its final numbers beside those of theory.
+
+        ``print(run.summary(X, Y))`` shows them in ten lines, and says what cannot be judged of
+        circuits with parts of their own.
+
+        Parameters
+        ----------
+        X, Y
+            The data that were learned, (n_samples, m) and (n_samples, n), as the circuit was given
+            them. The exact solution and the principal components are theirs. Circuits with other
+            ports than x and y take none.
+        held_out : (X_new, Y_new)
+            Samples that were not learned, of which R2 is then given in place of that of X and Y.
+        exact
+            The exact solution of X and Y, where it is known already.
+        """
+        from biorrr.analysis.summary import judge
+
+        regression = "s" in self.attrs
+        if regression and (X is None or Y is None):
+            raise InputError(
+                "X, Y: must be the data that were learned, with which the run is compared (got"
+                " none)"
+            )
+        known = self.attrs.get("linear_output", 0) or self.circuit is not None
+        areas = "areas" in self.attrs
+        numbers, unjudged = judge(
+            self.data,
+            self._pair("X, Y", X, Y) if regression else None,
+            None if held_out is None else self._pair("held_out", *held_out),
+            exact=exact,
+            outputs=(lambda X, Y: self.infer(X, Y)[-1] if areas else self.transform(X))
+            if known
+            else None,
+            predict=self.predict if known and "readout" in self.data else None,
+            eta_q=self._shared_rate(),
+        )
+        title, _ = self.table()
+        return Summary(title, numbers, unjudged)
+
+    def _pair(self, name: str, X, Y) -> tuple[np.ndarray, np.ndarray]:
+        """Return samples of x and y as matrices; refuse those of other sizes than the run's."""
+        X, Y = (np.asarray(view, dtype=np.float64) for view in (X, Y))
+        Y = Y[:, None] if Y.ndim == 1 else Y
+        m, n = len(self.data["mean_x"]), len(self.data["mean_y"])
+        if X.shape[1:] != (m,) or Y.shape != (len(X), n):
+            raise InputError(
+                f"{name}: must have shapes (n_samples, {m}) and (n_samples, {n}), as the data of"
+                f" this run (got {X.shape} and {Y.shape})"
+            )
+        return X, Y
 
     def predict(self, X) -> np.ndarray:
         """Return the circuit's prediction of Y, Sigma^-1 Vy z, for ``X`` (n_samples, m); shape

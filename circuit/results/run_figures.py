@@ -83,8 +83,8 @@ class RunFigures:
         ----------
         X, Y
             The data that were learned. With them, grey lines show what theory expects at the
-            optimum: the back-propagated error behind the plateau, the prediction of the distal
-            current behind the inhibition.
+            optimum: plateaus should equal the back-propagated error, and inhibition
+            the prediction of the distal current.
         exact
             Their exact solution, where it is known already.
         samples
@@ -119,9 +119,12 @@ class RunFigures:
         """
         from biorrr.analysis.figures import runs
 
+        return runs.symmetry_of(self.data, X, Y, exact, ax, self._shared_rate())
+
+    def _shared_rate(self):
+        """Return the rate that Q and R were given, if they share it; None otherwise."""
         rates = getattr(self.circuit, "rates", None)
-        shared = rates.q if isinstance(rates, Rates) and rates.q == rates.r else None
-        return runs.symmetry_of(self.data, X, Y, exact, ax, shared)
+        return rates.q if isinstance(rates, Rates) and rates.q == rates.r else None
 
     def plot_filters(self, X=None, Y=None, pixels=None, *, exact=None, neurons=None, ax=None):
         """Draw the learned filters Vx; with data, beside the exact ones, onto which they are

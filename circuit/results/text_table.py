@@ -27,6 +27,16 @@ class Tabled:
         return f"<table><caption>{escape(title)}</caption>{cells}</table>"
 
 
+class Text(str):
+    """Text of several lines that a terminal and a notebook show as it stands."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self)}</pre>"
+
+
 def regression(s: float) -> str:
     """Return the regression that ``s`` stands for, in words."""
     name = {0.0: " (RRMSE)", 1.0: " (CCA)"}.get(s, "")

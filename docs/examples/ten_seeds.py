@@ -1,6 +1,6 @@
 """Run ten seeds in parallel.
 
-A circuit is a value: it can be sent to another process, and each seed gives its own run.
+A circuit can be sent to another process. Each seed gives its own run.
 """
 
 import matplotlib.pyplot as plt

@@ -7,7 +7,7 @@ from biorrr.models.variables import Step, Variable
 
 
 def PyramidalNeurons(size: int | None = None) -> Population:
-    """Return two-compartment neurons: the soma speaks, the distal dendrite teaches."""
+    """Return two-compartment neurons: output from the soma, plateau from the dendrite."""
     return Population(
         size,
         name="pyramidal",
@@ -20,7 +20,7 @@ def PyramidalNeurons(size: int | None = None) -> Population:
             ),  # travels down, teaches proximal synapses
         ),
         steps=(Step("plateau", "plateau = a - inhibition", replays=True),),
-        meaning="Two-compartment neurons: the soma speaks, the distal dendrite teaches.",
+        meaning="Two-compartment neurons: output from the soma, plateau from the dendrite.",
         shape="triangle",
         kind="pyramidal",
     )

@@ -134,6 +134,12 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
         },
         coords={"seed": runs["seed"]},
     )
+    scores = scored(runs.values, exact)
+    summary: dict[str, str] = {}
+    if len(runs) == 1 and data.fits_in_memory:
+        summary = first.summary(data.X, data.Y, exact=exact).table()[1]
+        printed = ("excess", "angle_max_deg")  # by the summary already
+        scores = [replace(one, words="") if one.name in printed else one for one in scores]
     figures = draw(first, data, exact)
     if len(runs) > 1:
         draw_all = partial(analysis.plot_learning, courses["seen"], excess, label="circuit")
@@ -147,7 +153,7 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
         + "; data are centred",
         quantities=[
             *learned(data, replace(settings, ridge=ridge), settings.seeds),
-            *scored(runs.values, exact),
+            *scores,
             *(
                 Quantity(name, value.item(), "", HELD_OUT[name], row="held-out R2")
                 for name, value in predicted.items()
@@ -159,6 +165,7 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
         }
         | {"learning": courses},
         figures=figures,
+        rows=summary,
     )
 
 

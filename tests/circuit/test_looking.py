@@ -195,3 +195,15 @@ def test_two_synapses_between_two_cells_are_both_in_the_graph():
         "proximal": run.Vx[2, 0],
         "again": 0.25,
     }
+
+
+def test_description_and_locality_are_shown_as_they_stand():
+    circuit = Microcircuit(k=2)
+    text, verdicts = circuit.describe(), circuit.locality()
+    assert repr(text) == str(text)
+    assert "<pre>Cells\n" in text._repr_html_()
+    first, *rows = str(verdicts).splitlines()
+    assert first.split() == ["pathway", "pre", "post", "own", "broadcast", "elsewhere", "verdict"]
+    assert [row.split()[0] for row in rows] == [one.pathway for one in verdicts]
+    assert all(row.endswith(" local") for row in rows)
+    assert verdicts._repr_html_().count("<tr>") == 5

@@ -85,9 +85,7 @@ CAPTIONS = {
 
 
 @experiment(
-    shows=(
-        "plateaus come to equal the back-propagated error once proximal plasticity has come to rest"
-    ),
+    shows=("plateaus equal the back-propagated error when proximal weights no longer change"),
     takes="22 s",
     paper=PLACE,
     measure="plateau_relative_error_end",

@@ -1,0 +1,133 @@
+"""One answer to whether a run has learned: numbers beside those of theory, as a small table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from biorrr.circuit.results.text_table import Tabled
+
+# Changes of the last tenth below which a run counts as being at rest: of the excess, as a fraction
+# of the optimum (rates "auto" fall to zero in the end, which removes some tenths of a percent of
+# noise); and, where no exact solution is known, of the weights relative to themselves.
+RESTING_EXCESS, RESTING_WEIGHTS = 0.005, 0.01
+NEAR = 0.05  # excess up to which a run counts as being near the optimum
+SHOWN = 4  # neurons whose numbers a row has room for
+
+
+class Summary(Tabled, Mapping):
+    """The final numbers of a run beside those of theory, by name, and what could not be judged.
+
+    ``print(summary)`` shows a table, and so does a notebook; ``summary["excess"]`` is a number.
+    Fractions are fractions here and percent in the table.
+
+    Attributes
+    ----------
+    title
+        The run in a few words.
+    numbers
+        Numbers by name: ``excess``, ``excess_principal_components`` (as many of them as outputs);
+        ``r2``, ``r2_exact``, ``r2_principal_components``, with ``held_out_`` before each where they
+        are of held-out data; ``angles`` between learned and exact filters in degrees;
+        ``output_variances`` and ``output_correlation``, the farthest from 0;
+        ``r_minus_qt_relative`` and its prediction ``r_minus_qt_predicted``;
+        ``plateau_deviation``, relative to the r.m.s. of theory, one for each neuron;
+        ``excess_change`` and ``weight_change`` since the sample ``since``.
+    unjudged
+        Why something could not be judged, by its row in the table.
+    """
+
+    def __init__(self, title: str, numbers: Mapping[str, Any], unjudged: Mapping[str, str]):
+        self.title, self.numbers, self.unjudged = title, dict(numbers), dict(unjudged)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.numbers[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.numbers)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __repr__(self) -> str:
+        return Tabled.__repr__(self)
+
+    @property
+    def converged(self) -> bool | None:
+        """True if the last tenth of the run changed next to nothing; None if that is not known."""
+        if "excess_change" in self:
+            return bool(abs(self["excess_change"]) < RESTING_EXCESS)
+        if "weight_change" in self:
+            return bool(self["weight_change"] < RESTING_WEIGHTS)
+        return None
+
+    def table(self) -> tuple[str, dict[str, str]]:
+        """Return the title, and the rows of the table by name."""
+        rows = {
+            "excess": self._beside("excess", "excess_", _percent),
+            "R2, these data": self._beside("r2", "r2_", _number),
+            "R2, held out": self._beside("held_out_r2", "held_out_r2_", _number),
+            "angles to exact filters": _several(self.get("angles"), _number, " degrees"),
+            "output variances": _several(self.get("output_variances"), _number),
+            "output correlations": self._correlation(),
+            "||R - Q'|| / ||Q||": self._symmetry(),
+            "plateaus off theory": _several(self.get("plateau_deviation"), _percent, " r.m.s."),
+            "last tenth of the run": self._last_tenth(),
+        }
+        rows = {name: said for name, said in rows.items() if said}
+        return self.title, rows | {
+            name: f"not judged: {why}" for name, why in self.unjudged.items() if name not in rows
+        }
+
+    def _beside(self, name: str, rivals: str, show) -> str:
+        if name not in self:
+            return ""
+        said = [f"{show(self[name])}"]
+        for rival in ("exact", "principal_components"):
+            if f"{rivals}{rival}" in self:
+                words = {"exact": "exact solution", "principal_components": "principal components"}
+                said.append(f"{words[rival]} {show(self[f'{rivals}{rival}'])}")
+        return "; ".join(said)
+
+    def _correlation(self) -> str:
+        if "output_correlation" not in self:
+            return ""
+        return f"at most {_number(abs(self['output_correlation']))}; 0 at the optimum"
+
+    def _symmetry(self) -> str:
+        if "r_minus_qt_relative" not in self:
+            return ""
+        predicted = self.get("r_minus_qt_predicted")
+        theory = "" if predicted is None else f"; theory {predicted:.2g}"
+        return f"{self['r_minus_qt_relative']:.2g}{theory}"
+
+    def _last_tenth(self) -> str:
+        if self.converged is None:
+            return ""
+        changes = [f"weights by {_percent(self['weight_change'])}"]
+        verdict = "converged" if self.converged else "still learning: run for longer"
+        if "excess_change" in self:
+            changes.insert(0, f"excess by {_percent(self['excess_change'], signed=True)}")
+            if self.converged and self["excess"] > NEAR:
+                verdict = "at rest, but not at the optimum"
+        return f"changed the {' and '.join(changes)}: {verdict}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _percent(value: float, signed: bool = False) -> str:
+    return f"{100 * value:{'+' if signed else ''}.2g} %" if abs(value) < 1 else f"{value:.0%}"
+
+
+def _several(values: Any, show, unit: str = "") -> str:
+    """Return one number for each neuron; of many, the smallest and the largest."""
+    if values is None:
+        return ""
+    values = np.atleast_1d(values)
+    if len(values) <= SHOWN:
+        return f"{', '.join(map(show, values))}{unit}"
+    return f"{show(np.nanmin(values))} to {show(np.nanmax(values))}{unit}"
