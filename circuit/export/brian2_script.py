@@ -368,7 +368,7 @@ class _Script:
         synapses = [self._group(p) for p in self.shown if isinstance(p, Pathway)]
         dimensions = {v.unit for q in self.blueprint.arrays for v in [q.variable]} - {"1"}
         units = {dimension_of(unit) for unit in dimensions} - {"second"}
-        given = not isinstance(order, str)
+        given = None if isinstance(order, str) else order
         microcircuit = job.circuit.regression is not None
         broadcasts = [self._broadcast(one) for one in self.schedule if list(self._copies(one))]
         environment = jinja2.Environment(
@@ -401,9 +401,9 @@ class _Script:
                 _commented(f'"{key}": {_number(value)}{_times(dimension)},', meaning)
                 for key, (value, dimension, meaning) in self.constants.items()
             ],
-            shuffles=order == "shuffle" if not given else self.replay,
-            order=_listed(order) if given else order,
-            order_length=len(order) if given else 0,
+            shuffles=self.replay or (isinstance(order, str) and order == "shuffle"),
+            order=order if given is None else _listed(given),
+            order_length=0 if given is None else len(given),
             seed=presentation.seed,
             samples=presentation.n_samples,
             replayed_size=presentation.m,
@@ -426,7 +426,9 @@ class _Script:
             weights=[line for p in self.parts.weighted for line in self._weights(p)],
             saved=[self._saved(p) for p in self.parts.weighted],
             objects=textwrap.fill(
-                ", ".join([*(g["name"] for g in (*groups, *synapses)), *broadcasts, "present"]),
+                ", ".join(
+                    [*(str(g["name"]) for g in (*groups, *synapses)), *broadcasts, "present"]
+                ),
                 94,
                 initial_indent="    ",
                 subsequent_indent="    ",
@@ -475,7 +477,8 @@ def _in_order(
     for listed in chains.values():
         for later, one in enumerate(listed):
             before[one] |= {other for other in listed[:later] if other.depends_on(one)}
-    left, done = sorted(every, key=lambda one: place[one]), []
+    left = sorted(every, key=lambda one: place[one])
+    done: list[Operation] = []
     while left:
         ready = next((one for one in left if before[one] <= set(done)), None)
         if ready is None:
