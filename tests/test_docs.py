@@ -103,27 +103,6 @@ def test_examples(page, tmp_path, monkeypatch):
                 pytest.fail(f"{page.name}:\n{text}\n{traceback.format_exc(limit=-3)}")
 
 
-def readme_scripts():
-    """Return the Python blocks of the README."""
-    blocks = BLOCK.findall((ROOT / "README.md").read_text())
-    return [text for language, text in blocks if language == "python"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("script", readme_scripts())
-def test_every_script_of_the_readme_runs_alone_and_shows_something(script, tmp_path):
-    """Pasted into an empty folder, without what the blocks above it have made."""
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"MPLBACKEND": "agg"},
-    )
-    assert done.returncode == 0, done.stderr
-    assert [*tmp_path.glob("*.png"), *tmp_path.glob("*.html")] != []
-
-
 def test_commands_exist_with_their_options(capsys):
     """Those named in running text and tables, in the README too."""
     named = {

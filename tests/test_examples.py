@@ -30,12 +30,18 @@ def test_docstrings(name, tmp_path, monkeypatch):
 
 
 def test_readme(tmp_path, monkeypatch, capsys):
-    """Its pieces are run one after another, as a newcomer would paste them."""
-    monkeypatch.chdir(tmp_path)
+    """Each script is run alone in an empty folder, as a newcomer would paste it, and leaves
+    something to look at.
+    """
     monkeypatch.setenv("MPLBACKEND", "agg")
-    names = {}
-    for script in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL):
-        exec(compile(script, "README.md", "exec"), names)
-    above = float(re.search(r"([\d.]+) % above the optimum\n", capsys.readouterr().out)[1])
-    assert above < 0.1
-    assert (tmp_path / "digits.nc").exists()
+    scripts = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    printed = []
+    for number, script in enumerate(scripts):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        exec(compile(script, "README.md", "exec"), {})
+        assert [*folder.glob("*.png"), *folder.glob("*.html")] != [], script
+        printed.append(capsys.readouterr().out)
+    assert float(re.search(r"excess +([\d.]+) %", printed[0])[1]) < 0.1
+    assert (tmp_path / "0" / "digits.nc").exists()

@@ -103,8 +103,8 @@ CAPTIONS = {
         " solution at each number of neurons (rank), with standard errors over folds. Circles:"
         " circuits that have learned, with standard deviations over seeds. Dotted: the full"
         " regression. The triangle marks the rank that cross-validation chooses, the smallest"
-        " within one standard error of the best. It misses weak dimensions; where noise is strong"
-        " it now and then adds one. The grey band spans the predictions with shuffled trials, at"
+        " within one standard error of the best. It misses weak dimensions,"
+        " and is no bound. The grey band spans the predictions with shuffled trials, at"
         " ranks chosen anew. Squares: matched targets within the source's own area."
     ),
     "dimensionality": (
