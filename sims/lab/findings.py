@@ -220,8 +220,8 @@ def _claim_lines(claims: Iterable[Claim]) -> list[str]:
             lines += [f"  {verdict}: {one.sentence}", f"      {one.basis}"]
             continue
         lowest, highest = (
-            readable(end(case.value for case in cases), one.unit, digits=3)
-            for end in (min, max)  # type: ignore[type-var]
+            readable(end(case.value or 0.0 for case in cases), one.unit, digits=3)
+            for end in (min, max)
         )
         reasons = "; ".join(dict.fromkeys(case.reason for case in cases if case.reason))
         behind = f"{lowest} to {highest}, bound: {one.bounds}" + (reasons and f"; {reasons}")
