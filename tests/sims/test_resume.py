@@ -172,6 +172,13 @@ EXPERIMENTS = [
         marks=SLOW,
     ),
     pytest.param(
+        "interneurons",
+        ("--data", "digits", "--samples", 20_000, "--seeds", 2, "--rates", 0.003),
+        5,
+        id="interneurons",
+        marks=SLOW,
+    ),
+    pytest.param(
         "theories",
         ("--samples", 20_000, "--seeds", 2, "--theories", "Bio-RRR"),
         4,

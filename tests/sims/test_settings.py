@@ -187,6 +187,9 @@ BOUNDS = {
 }
 OWN_BOUNDS = {
     ("hierarchy", "samples"): (1000, inf),
+    ("interneurons", "k"): (2, inf),  # with one output there is no cell to spare
+    ("interneurons", "samples"): (100, inf),
+    ("theories", "draws"): (2, inf),
     ("timing", "samples"): (1000, inf),
 }
 

@@ -78,8 +78,8 @@ def test_list_and_chosen_seeds():
         (
             {"experiment": "os", "grid": {"k": [1]}},
             (
-                "must be one of communication, compare, family, hierarchy, learn,"
-                " plateau, robustness, symmetry, theories, timing"
+                "must be one of communication, compare, family, hierarchy,"
+                " interneurons, learn, plateau, robustness, symmetry, theories, timing"
                 " (got 'os')"
             ),
         ),
