@@ -220,7 +220,7 @@ def test_initial_weights_that_are_not_finite():
 
 
 def test_start_of_another_circuit():
-    earlier = Microcircuit(1, engine="numpy").run(X, Y)
+    earlier = Microcircuit(1, engine="numpy").run(X, Y, final=False)
     with refuses(ValueError, "start.Vx: must have shape (3, 2) (got (3, 1))"):
         Microcircuit(2).run(X, Y, start=earlier)
 

@@ -22,7 +22,7 @@ def prepare(task: MillivoltTask):
         "L": task.k,
         "CELLS": made.population,
         "OTHERS": made.interneuron_population,
-        "TICKS": made.held,
+        "TICKS": made.duration,
         "LATENCY": made.latency / made.dt,
         "DT": made.dt,
         "FILTER": made.filter,
