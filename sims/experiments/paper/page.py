@@ -30,7 +30,8 @@ words and gives one number: that of the case (data set, s, rank) which decides. 
 Numbers are medians over seeds. Behind them, in brackets, stands the 95 % confidence interval of the median (the range,
 for up to five seeds). Bounds are ours where the paper prints none. They stand in the code; those of *competitive* and
 of apical drive were set after earlier runs had been seen. They are two-sided where the sentence is: *comparable*,
-*match* and *within variance* mean at most a factor of 2, or 2 % of the optimum (5 % for pictures). *Competitive* means
+*match* and *within variance* mean at most a factor of 2, or 2 % of the optimum (5 % for pictures). Apical drive is
+judged by what it adds to the excess of the same plateaus without it, seed by seed. *Competitive* means
 an excess over the optimum of at most 5 % more than the best rival's. A learner has arrived when its excess stays within
 5 %. All learners are compiled alike, and times are processor times on one thread. Where seeds
 diverge at the printed rates, the appendix says how many, and the largest fraction of the rates at which none diverges
