@@ -208,7 +208,8 @@ def test_the_worst_case_decides_a_sentence():
     )
     assert (
         "“it whitens”<br><small>Fig. a</small> | 0.07<br><small>k = 4</small> | at most 0.05 |"
-        " **does not hold**" in page
+        " **does not hold** in 1 of 3 cases; **undecided** in 1 of 3 cases; **holds** in 1 of 3"
+        " cases" in page
     )
     assert "fast &#124; slow" in page
     assert "| k = 4 | 0.07 | does not hold | largest 0.2 |" in page
