@@ -114,6 +114,10 @@ class OfflineBioRRR(FilterLearner):
                 return
 
 
+    def _passes(self, t, n_samples):
+        return 2.0 * t  # the products with Vy, then those with the Vx that they have changed
+
+
 @kernel
 def _iterate(Cxx, Cxy, Sigma_inv, Vx, Vy, Q, t, stop, rates, scales, tol):
     """Alg. 1 from step t to ``stop`` or convergence.
