@@ -6,8 +6,9 @@ figures. All learners start from the same weights and see the same samples in th
 are compiled. Data are centred.
 
 The paper predicts 120 visual from 100 textual features of MediaMill, 20,000 samples in 5 epochs:
---data mediamill. The public file holds the 120 visual features and 101 annotations, which very likely are the textual
-features: here the annotations, Y, predict the visual features, X. Of all other data X predicts Y.
+--data mediamill. The public file holds the 120 visual features and 101 annotations, which very
+likely are the textual features: here the annotations, Y, predict the visual features, X. Of all
+other data X predicts Y.
 As many samples are presented as in the paper, 100,000, which may be more epochs: figure, table and
 summary say how many rows and epochs there were. The rates are those that the paper prints for its
 own data. Where a seed diverges at these, the table has the share of such seeds with the numbers of
