@@ -60,7 +60,7 @@ THEORIES = {
 class TheoriesSettings(BasicSettings):
     """Settings of ``biorrr theories``."""
 
-    data: tuple[Data, ...] = data_option(("digits", "v1v2", "synthetic"))
+    data: tuple[Data, ...] = data_option(("digits", "synthetic"))
     theories: tuple[str, ...] = option(
         ("all",), "which to try; may be repeated", choices=("all", *THEORIES)
     )

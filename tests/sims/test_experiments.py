@@ -42,6 +42,16 @@ def found(folder):
     return {name: value for name, value in summary.items() if same(name)} | judged
 
 
+@pytest.mark.parametrize("name", experiment_names())
+def test_runs_without_data_files(name, empty_cache, monkeypatch):
+    def no_network(file, target):
+        raise OSError
+
+    monkeypatch.setattr("biorrr.sims.data.named.SourceFile._download", no_network)
+    for data in find_experiment(name).settings().every_data:
+        data.load()
+
+
 @pytest.fixture(scope="module", params=experiment_names())
 def small(request, tmp_path_factory):
     """An experiment, the folder of a run with its small settings and two seeds, and a folder of
