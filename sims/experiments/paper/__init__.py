@@ -52,10 +52,22 @@ CHAPTERS: dict[str, tuple[str, dict[str, Any]]] = {
     "plateau-digits": ("plateau", {"data": "digits"}),
     "plateau-v1v2": ("plateau", {"data": "v1v2"}),
     "family": ("family", {}),
-    "compare": ("compare", {"all": True, "simulation": False, "rows": PAPER_ROWS, "seeds": 20}),
+    "compare": (
+        "compare",
+        {
+            "data": "mediamill",
+            "all": True,
+            "simulation": False,
+            "rows": PAPER_ROWS,
+            "seeds": 20,
+        },
+    ),
     "sensitivity": ("sensitivity", {"rows": PAPER_ROWS}),
     "images": ("images", {"seeds": 5}),
-    "robustness": ("robustness", {"departures": ("all_or_none", "apical_events")}),
+    "robustness": (
+        "robustness",
+        {"data": ("digits", "v1v2"), "departures": ("all_or_none", "apical_events")},
+    ),
 }
 QUICK_CHAPTERS = ("algebra", "symmetry")
 REST = {
