@@ -113,7 +113,6 @@ class OfflineBioRRR(FilterLearner):
             if converged:
                 return
 
-
     def _passes(self, t, n_samples):
         return 2.0 * t  # the products with Vy, then those with the Vx that they have changed
 

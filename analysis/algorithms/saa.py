@@ -75,7 +75,7 @@ class SAA(FilterLearner):
         ridges = ridge_pair(self.ridge_)
         W = rng.standard_normal((m + Y.shape[1], k))
         self.Vx_, self.Wy_, self.shift_ = W[:m], W[m:], 1 + self.gap
-        self._gone_through = 1  # for the products with the first W; all others follow from gradients
+        self._gone_through = 1  # products with the first W; those of others follow from gradients
         _sweep(X, Y, np.arange(0), self.shift_, *ridges, (1.0, 1.0), W.T.copy())  # compiles
         yield 0
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)

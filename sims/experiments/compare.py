@@ -12,9 +12,9 @@ other data X predicts Y.
 As many samples are presented as in the paper, 100,000, which may be more epochs: figure, table and
 summary say how many rows and epochs there were. CCALin descends by 20 steps in each iteration, and
 again by one: of 1, 2, 3, 5, 10, 20 and 40, tried with eight other seeds, 20 needs the fewest
-iterations and 1 the fewest passes through the data. The rates are those that the paper prints for its
-own data. Where a seed diverges at these, the table has the share of such seeds with the numbers of
-the others, and a second row at the largest fraction of the rates at which no seed diverges.
+iterations and 1 the fewest passes through the data. The rates are those that the paper prints for
+its own data. Where a seed diverges at these, the table has the share of such seeds with the numbers
+of the others, and a second row at the largest fraction of the rates at which no seed diverges.
 """
 
 from __future__ import annotations
