@@ -10,7 +10,7 @@ from typing import Any
 
 from biorrr.sims.data import Data
 from biorrr.sims.experiments.compare import first_rows, printed_rates
-from biorrr.sims.experiments.plateau.agreement import WHITE, WHITE_PLACE, WHITENING
+from biorrr.sims.experiments.plateau import WHITE, WHITE_PLACE, WHITENING
 from biorrr.sims.lab import (
     PERCENT,
     Claim,
