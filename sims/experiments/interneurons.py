@@ -19,8 +19,8 @@ from typing import Any
 from biorrr.sims.data import Data, Synthetic
 from biorrr.sims.lab import (
     PERCENT,
+    BasicSettings,
     Claim,
-    ExperimentSettings,
     Figure,
     Findings,
     Lab,
@@ -47,7 +47,7 @@ Problems = Mapping[str, tuple[Any, Any]]  # X (n_samples, m) and Y (n_samples, n
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterneuronSettings(ExperimentSettings):
+class InterneuronSettings(BasicSettings):
     """Settings of ``biorrr interneurons``."""
 
     data: tuple[Data, ...] = data_option(("digits",), "beside two synthetic problems")

@@ -140,6 +140,8 @@ def test_it_is_resumed_and_ends_with_the_same_findings(small, tmp_path, monkeypa
         settle(place)
 
     monkeypatch.setattr("os.cpu_count", lambda: 1)
+    # Imported here at the latest: it must not keep ``look`` for the tests that follow.
+    monkeypatch.setattr("biorrr.sims.cli.resume.settle", settle)
     monkeypatch.setattr("biorrr.sims.lab.run_folder.settle", look)
     assert biorrr("resume", cut) == 0
     assert found(cut) == found(folder)
