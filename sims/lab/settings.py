@@ -125,7 +125,7 @@ class Settings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExperimentSettings(Settings):
+class BasicSettings(Settings):
     """Settings of every experiment."""
 
     engine: str = option(
@@ -135,16 +135,22 @@ class ExperimentSettings(Settings):
     seeds: int = seeds_option(1)
     format: str = option("png", "file format of the figures", choices=("png", "pdf", "svg"))
     checkpoint: float = option(30.0, "seconds between checkpoints", at_least=0)
-    circuit: str | None = option(
-        None,
-        "your own function that returns the circuit to be simulated",
-        metavar="MODULE:FUNCTION|FILE.py:FUNCTION",
-    )
 
     @property
     def every_seed(self) -> range:
         """The seeds to run."""
         return range(self.seed, self.seed + self.seeds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentSettings(BasicSettings):
+    """Settings of an experiment that simulates the paper's circuit, or one of the user's."""
+
+    circuit: str | None = option(
+        None,
+        "your own function that returns the circuit to be simulated",
+        metavar="MODULE:FUNCTION|FILE.py:FUNCTION",
+    )
 
     def make_circuit(self, kind: Callable[..., Any] | None = None, **arguments: Any) -> Any:
         """Make the circuit to simulate: a ``kind``, by default a Microcircuit, or what the user's

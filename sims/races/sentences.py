@@ -9,7 +9,7 @@ from typing import Any
 from biorrr.sims.lab import Claim
 from biorrr.sims.lazy import np, xr
 from biorrr.sims.races.heats import Heat
-from biorrr.sims.races.judgements import comparable, competitive, fewest, matching
+from biorrr.sims.races.judgements import competitive, fewest, matching, within_variance
 from biorrr.sims.races.laps import at_each_rates
 
 PAPER_ROWS = 20_000  # samples of MediaMill that the paper uses
@@ -43,7 +43,7 @@ def online_rrmse(at: xr.Dataset, heat: Heat, rows: int, **about: Any) -> Iterato
         at, "IQMD", (heat.bio, "ANN"), "passes", text="IQMD is the most sample efficient", **about
     )
     text = "ANN and Bio-RRMSE are within variance of each other"
-    yield comparable(at, heat.bio, "ANN", text=text, **about)
+    yield within_variance(at, heat.bio, "ANN", text=text, **about)
     for learner in (heat.bio, "ANN"):
         text = "ANN and Bio-RRMSE ... match the performance of IQMD in runtime"
         yield matching(at, learner, "IQMD", "seconds", text=text, case=learner, **about)

@@ -203,7 +203,9 @@ def _carry_out(
         # Workers elsewhere are in other folders.
         settings_left: list[Any] = left
         items = [
-            replace(one, circuit=absolute(one.circuit)) if scheduler else one
+            replace(one, circuit=absolute(one.circuit))
+            if scheduler and hasattr(one, "circuit")
+            else one
             for one in settings_left
         ]
         # A table means that nothing is left to do, unless an interruption has left one.

@@ -17,7 +17,14 @@ from biorrr.sims.experiments.paper import long_runs, theorems
 from biorrr.sims.experiments.paper.images import BACKPROP, BIO, ImagesSettings, parity
 from biorrr.sims.experiments.paper.sensitivity import decades, largest_stable, tolerance
 from biorrr.sims.races.heats import Heat
-from biorrr.sims.races.judgements import arrivals, comparable, competitive, fewest, matching
+from biorrr.sims.races.judgements import (
+    arrivals,
+    comparable,
+    competitive,
+    fewest,
+    matching,
+    within_variance,
+)
 from biorrr.sims.races.laps import ASKED, STABLE
 from biorrr.sims.races.sentences import check_claims
 
@@ -104,6 +111,20 @@ def test_no_bound_loosens_with_noise():
         together(a=noisy, b=curve(*3 * [FAST["excess"].values[0]])), "a", "b", text=""
     )
     assert (claim.verdict, claim.value) == ("undecided", pytest.approx(0.099))
+
+
+def test_within_variance_means_that_the_interval_includes_0():
+    def judged(*ends):
+        bio = curve(*([0.5, 0.04, 0.01, 0.01, end] for end in ends))
+        ann = curve(*([0.5, 0.04, 0.01, 0.01, 0.01] for _ in ends))
+        return within_variance(together(bio=bio, ann=ann), "bio", "ann", text="")
+
+    claim = judged(0.011, 0.012, 0.013)
+    assert (claim.verdict, claim.value) == ("does not hold", pytest.approx(0.001))
+    assert claim.numbers["median difference in %"] == pytest.approx(0.2)
+    assert claim.numbers["bio (passes)"] == 0.01
+    assert judged(0.009, 0.012, 0.013).verdict == "holds"
+    assert judged(0.007, 0.008, 0.009).verdict == "better than claimed"
 
 
 def test_a_handicapped_backprop_is_not_comparable():
