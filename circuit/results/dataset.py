@@ -66,8 +66,7 @@ def label_results(job: Job, outcome: Outcome, attrs: Mapping[str, object]) -> La
         "seconds": outcome.seconds,
         **({} if timing.instant else {"seconds_per_sample": timing.window}),
     }
-    learned = job.circuit.regression
-    readout = learned.readout(job, final) if learned else {}
+    readout = job.circuit.readout(job, final)
     return LabelledArrays({**variables, **traces, **readout}, coords, {**always, **attrs})
 
 
