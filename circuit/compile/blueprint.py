@@ -242,7 +242,7 @@ class Blueprint:
         """
         found: dict[tuple[str, str], None] = {}
         for pathway in (pathway for pathway in self.parts.pathways if pathway.change):
-            codes = [str(pathway.change), *(step.code for step in pathway.steps)]
+            codes = [pathway.change, *(step.code for step in pathway.steps)]
             for meant in (
                 self.meanings.find(pathway, name) for code in codes for name in names_in(code).read
             ):

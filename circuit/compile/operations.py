@@ -198,7 +198,7 @@ def _changes(meanings: Meanings) -> Iterator[Declared]:
         if pathway.bound:
             meanings.names(pathway, "bound", pathway.bound)
         for field in ("change", "replay"):
-            if addend := str(getattr(pathway, field)):
+            if addend := getattr(pathway, field):
                 meanings.names(pathway, field, addend)
                 change = weight_change(meanings, pathway, field, addend)
                 yield Declared(change, "end", field == "change", field == "replay")

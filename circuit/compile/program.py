@@ -33,7 +33,7 @@ from biorrr.errors import InputError
 from biorrr.models import BLOCKS, Parts, Pathway
 from biorrr.models.expressions import names_in, renamed
 from biorrr.models.meanings import Meanings
-from biorrr.models.rules import add, product
+from biorrr.models.rules import add, product, terms_of
 
 
 @dataclass(frozen=True)
@@ -265,14 +265,14 @@ class _HeldRule:
         self.sums: list[Operation] = []
         asked: list[str] = []
         gathered: dict[tuple[str, str], list[str]] = {}
-        for term in pathway.change.terms:
-            held = [f for f in term.factors if self._stands_still(f)]
-            moving = [f for f in term.factors if f not in held]
+        for factors in terms_of(pathway.change, pathway.declared):
+            held = [f for f in factors if self._stands_still(f)]
+            moving = [f for f in factors if f not in held]
             if moving:
                 key = self._side(product(moving)), product(held)
                 gathered.setdefault(key, []).append(product(moving))
             else:
-                asked.append(str(term))
+                asked.append(product(factors))
         if sum(not side for side, _ in gathered) > 1:  # one sum of the synapse is enough
             own = [(held, gathered.pop(("", held))) for side, held in [*gathered] if not side]
             gathered["", "1"] = [product((held, m)) for held, several in own for m in several]

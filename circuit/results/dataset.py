@@ -205,7 +205,7 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
         "pathways": [
             {
                 **{name: getattr(p, name) for name in synapses},
-                "change": str(p.change),
+                "change": p.change,
                 "sign": blueprint.parts.sign(p),
             }
             for p in blueprint.parts.weighted
