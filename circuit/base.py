@@ -116,16 +116,17 @@ class CircuitBase(Tabled):
         self,
         blueprint: Blueprint,
         feeds: Mapping[str, Feed] | None,
-        seed: int,
+        seeds: Sequence[int],
         last: float = math.inf,
         start: Run | None = None,
-    ) -> Beginning:
-        """Return how the circuit meets the data of ``feeds``, or any data where there are none.
+    ) -> list[Beginning]:
+        """Return how the circuit meets the data of ``feeds``, or any data where there are none,
+        with each of ``seeds``.
 
         ``last`` is the sample after which learning is announced to end; infinite if no end is
         announced. ``start`` is the run that is continued.
         """
-        return Beginning()
+        return [Beginning()] * len(seeds)
 
     def settings(self, job: Job, outcome: Outcome) -> dict[str, object]:
         """Return plain values that a run keeps as attributes."""
@@ -371,7 +372,7 @@ class CircuitBase(Tabled):
         name = self.engines.choose(self.engine, blueprint, LARGEST_WHOLE)
         engine = self.engines.built(name, blueprint)
         if hasattr(engine, "begin"):
-            begin = self.begin(blueprint, None, self.seed)
+            (begin,) = self.begin(blueprint, None, [self.seed])
             engine.begin(initial_state(blueprint, begin, self.seed, self.initial))
         return self
 

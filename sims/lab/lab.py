@@ -18,7 +18,7 @@ from biorrr.errors import BiorrrError, RunError
 from biorrr.sims.lab.findings import Findings, Quantity
 from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder, write_results
 from biorrr.sims.lab.safe_files import inside, open_inside
-from biorrr.sims.lab.settings import NO_NUMBERS, ExperimentSettings, config_text, provenance
+from biorrr.sims.lab.settings import NO_NUMBERS, BasicSettings, config_text, provenance
 from biorrr.sims.lab.workers import Submit, submit_here
 from biorrr.sims.lazy import circuits, data_sets, xr
 from biorrr.sims.start import PRESSED
@@ -26,7 +26,7 @@ from biorrr.sims.start import PRESSED
 if TYPE_CHECKING:
     from biorrr.sims.lab.experiment import Experiment
 
-S = TypeVar("S", bound=ExperimentSettings)
+S = TypeVar("S", bound=BasicSettings)
 
 
 class StoppedError(BiorrrError):
@@ -276,10 +276,10 @@ class Lab(Generic[S]):
         """Run the experiment and return what it found, without verdicts if it has not come to its
         end.
         """
-        if self.settings.circuit is not None:
+        if own := getattr(self.settings, "circuit", None):
             from biorrr.sims.lab.own_circuits import circuit_function
 
-            circuit_function(self.settings.circuit)  # fails here or not at all
+            circuit_function(own)  # fails here or not at all
         found = self._experiment(self, self.settings)
         # A quick run of chapters leaves out those that have to converge.
         why = self.failure and f"the run has not come to its end: {self.failure}"

@@ -8,11 +8,14 @@ samples is drawn for each pair. Data are centred.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims.comparisons.contenders import Contender, learn
+from biorrr.sims.comparisons.judgements import NEAR
+from biorrr.sims.comparisons.problems import Posed, Problem, pose
 from biorrr.sims.data import Data, MediaMill
 from biorrr.sims.experiments.compare import first_rows, plain_name
 from biorrr.sims.lab import (
@@ -30,9 +33,6 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, models, np, xr
-from biorrr.sims.races.heats import Heat, Track, tracks_of
-from biorrr.sims.races.judgements import NEAR
-from biorrr.sims.races.laps import Lap, run_lap
 
 HALF_DECADES = (
     1,
@@ -114,26 +114,24 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
 
     data = first_rows(lab.load(settings.data), settings.rows)
     check_rank(max(settings.k), data)
-    heat = Heat(
+    problem = Problem(
         "rrmse", "online", swapped=isinstance(settings.data, MediaMill)
     )  # the direction of the paper
-    track = tracks_of(data, [heat], settings.ridge)[heat]
+    posed = pose(data, [problem], settings.ridge)
 
+    view = posed[problem].data
     rows = [
         Row(algorithm, k, step)
         for algorithm in (BIO, ANN)
         for k in settings.k
         for step in HALF_DECADES
     ]
-    found = lab.each(run_row, rows, heat, track)
+    found = lab.each(run_row, rows, problem, posed)
 
     results = join([found[row]["excess"] for row in rows], data.name, settings)
     each = [results.sel(algorithm=algorithm, k=k) for algorithm in (BIO, ANN) for k in settings.k]
-    what = (
-        f"{track.data.name}: {track.data.direction}; {settings.steps:,} samples, {settings.seeds}"
-        " seeds"
-    )
-    known = {"data": track.data.name, "direction": track.data.direction, "steps": settings.steps}
+    what = f"{view.name}: {view.direction}; {settings.steps:,} samples, {settings.seeds} seeds"
+    known = {"data": view.name, "direction": view.direction, "steps": settings.steps}
     return Findings(
         title=what,
         quantities=[
@@ -142,7 +140,7 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
         ],
         data={"run": results},
         figures=[Figure("sensitivity", partial(plot_sensitivity, results, what))],
-        claims=[tolerance(grid, run=what, data=track.data.name) for grid in each],
+        claims=[tolerance(grid, run=what, data=view.name) for grid in each],
     )
 
 
@@ -172,7 +170,9 @@ def decades(grid: np.ndarray) -> np.ndarray:
     return np.maximum(near.sum(axis=0) - 1, 0) / 2
 
 
-def run_row(task: Task, row: Row, heat: Heat, track: Track) -> dict[str, np.ndarray]:
+def run_row(
+    task: Task, row: Row, problem: Problem, posed: Mapping[Problem, Posed]
+) -> dict[str, np.ndarray]:
     """Return the excess at the end for every N and seed, (N, seeds); NaN where the learner
     diverged.
     """
@@ -180,9 +180,9 @@ def run_row(task: Task, row: Row, heat: Heat, track: Track) -> dict[str, np.ndar
     algorithm = analysis.OnlineBioRRR if row.algorithm == BIO else analysis.TwoLayerANN
     excess = np.full((len(N), settings.seeds), np.nan)
     for (column, seed), _ in np.ndenumerate(excess):
-        rates = row.rates(track.data.name, N[column])
-        lap = Lap(heat, row.algorithm, algorithm, row.k, settings.steps, rates)
-        ran = run_lap(task, {heat: track}, lap, settings.seed + seed)
+        rates = row.rates(posed[problem].data.name, N[column])
+        contender = Contender(problem, row.algorithm, algorithm, row.k, settings.steps, rates)
+        ran = learn(task, posed, contender, settings.seed + seed)
         if not ran["diverged"]:
             excess[column, seed] = ran["excess"][1][-1]
     return {"excess": excess}

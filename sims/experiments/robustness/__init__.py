@@ -52,7 +52,7 @@ SAMPLES = {"algebraic": 60_000, "millivolts": 20_000}
 class RobustnessSettings(ExperimentSettings):
     """Settings of ``biorrr robustness``."""
 
-    data: tuple[Data, ...] = data_option(("digits", "v1v2"))
+    data: tuple[Data, ...] = data_option(("digits", "synthetic"))
     departures: tuple[str, ...] = option(
         ("all",),
         f"which to try, of {', '.join((*DEPARTURES, *MILLIVOLT_DEPARTURES))}; may be repeated",
