@@ -200,17 +200,18 @@ def every_s(rng):
     return family.plot_family(dataset(rng, shapes, s, low=1e-4, **sizes))
 
 
-LEARNERS = ["circuit", "Bio-RRR", "Bio-RRR, offline", "MSG-CCA", "Gen-Oja", "adaptive Bio-CCA",
-            "CCALin", "SAA"]  # fmt: skip
+LEARNERS = [
+    *("circuit", "Bio-CCA", "Bio-CCA, offline", "MSG-CCA", "CCALin", "CCALin, 1 step", "SAA")
+]
 
 
 def race(rng, ranks=3):
     course = ("learner", "k", "seed", "snapshot")
-    sizes = {"learner": 8, "k": ranks, "seed": 5, "snapshot": 30}
+    sizes = {"learner": len(LEARNERS), "k": ranks, "seed": 5, "snapshot": 30}
     coords = {"learner": LEARNERS, "k": [1, 2, 4][:ranks]}
     shapes = {"excess": course, "passes": course, "seconds": course, "whitening_error": course}
     results = dataset(rng, shapes, coords, low=1e-4, **sizes)
-    t = np.broadcast_to(np.geomspace(1, 1e5, 30), (8, ranks, 30))
+    t = np.broadcast_to(np.geomspace(1, 1e5, 30), (len(LEARNERS), ranks, 30))
     results["t"] = (("learner", "k", "snapshot"), t)
     return results
 

@@ -227,9 +227,10 @@ def test_every_claim_of_a_race_can_fail():
             "Bio-CCA, offline",
             "MSG-CCA",
             "CCALin",
+            "CCALin, 1 step",
             "SAA",
         ),
-        ("cca", "offline"): ("Bio-CCA", "CCALin", "SAA"),
+        ("cca", "offline"): ("Bio-CCA", "CCALin", "CCALin, 1 step", "SAA"),
     }
     wrong = curve([0.9, 0.5, 0.2, 0.1, 0.09], seconds=1e-3)
     for race, learners in races.items():
@@ -269,7 +270,7 @@ def test_a_seed_that_diverges_is_said_and_smaller_rates_are_a_case_of_their_own(
 
 
 def test_the_fastest_of_all_depends_on_the_rows():
-    learners = ("Bio-CCA", "Bio-CCA, offline", "MSG-CCA", "CCALin", "SAA")
+    learners = ("Bio-CCA", "Bio-CCA, offline", "MSG-CCA", "CCALin", "CCALin, 1 step", "SAA")
     *_, fastest = check_claims(
         at_one_rank(dict.fromkeys(learners, FAST)), Heat("cca", "online"), rows=4387
     )

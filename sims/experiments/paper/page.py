@@ -36,7 +36,8 @@ of apical drive were set after earlier runs had been seen. They are two-sided wh
 of the difference includes 0; the number is the distance of the interval from 0. Apical drive is
 judged by what it adds to the excess of the same plateaus without it, seed by seed. *Competitive* means
 an excess over the optimum of at most 5 % more than the best rival's. A learner has arrived when its excess stays within
-5 %. All learners are compiled alike, and times are processor times on one thread. Where seeds
+5 %. CCALin runs twice, with the length of its iterations that needs the fewest of them and with the one that needs the
+fewest passes through the data; the better counts. All learners are compiled alike, and times are processor times on one thread. Where seeds
 diverge at the printed rates, the appendix says how many, and the largest fraction of the rates at which none diverges
 is a case of its own.
 """
