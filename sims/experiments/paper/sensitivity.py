@@ -162,7 +162,7 @@ def from_largest_stable(found: xr.Dataset) -> xr.Dataset:
     ``found`` has falling eta0 along ``half_decades``. Where fewer than two decades are stable, the
     last are NaN.
     """
-    stable, last = np.isfinite(found["excess"]).all(("N", "seed")), len(HALF_DECADES) - 1
+    stable, last = found["excess"].notnull().all(("N", "seed")), len(HALF_DECADES) - 1
     first = stable.argmax("half_decades").where(stable.any("half_decades"), last)
     place = first.astype(int) + xr.DataArray(range(ROWS), dims="decade")
     shown = found.isel(half_decades=np.minimum(place, last)).where(place <= last)
