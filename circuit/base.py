@@ -119,14 +119,16 @@ class CircuitBase(Tabled):
         self,
         blueprint: Blueprint,
         feeds: Mapping[str, Feed] | None,
-        seed: int,
+        seeds: Sequence[int],
         last: float = math.inf,
         start: Run | None = None,
-    ) -> Beginning:
-        """Return how the circuit meets its data, as :meth:`Regression.begin` takes them."""
+    ) -> list[Beginning]:
+        """Return how the circuit meets its data with each of ``seeds``, as
+        :meth:`Regression.begin` takes them.
+        """
         if not self.regression:
-            return Beginning()
-        return self.regression.begin(blueprint, feeds, seed, last, start)
+            return [Beginning()] * len(seeds)
+        return self.regression.begin(blueprint, feeds, seeds, last, start)
 
     def check_sizes(self, sizes: Mapping[str, int]) -> None:
         """Refuse numbers of features, by port, that the circuit cannot learn from."""
@@ -353,7 +355,7 @@ class CircuitBase(Tabled):
         name = self.engines.choose(self.engine, blueprint, LARGEST_WHOLE)
         engine = self.engines.built(name, blueprint)
         if hasattr(engine, "begin"):
-            begin = self.begin(blueprint, None, self.seed)
+            (begin,) = self.begin(blueprint, None, [self.seed])
             engine.begin(initial_state(blueprint, begin, self.seed, self.initial))
         return self
 

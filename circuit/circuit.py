@@ -93,15 +93,15 @@ class Circuit(CircuitBase):
         """The places where data come in."""
         return _ports(self.parts, self.inputs)
 
-    def begin(self, blueprint, feeds, seed, last=math.inf, start=None):
-        """Return initial weights as `draw` draws them."""
+    def begin(self, blueprint, feeds, seeds, last=math.inf, start=None):
+        """Return initial weights as `draw` draws them for each of ``seeds``."""
         if self.draw is None:
-            return Beginning()
+            return [Beginning()] * len(seeds)
         try:
-            drawn = self.draw(blueprint.sizes, seed)
+            drawn = [self.draw(blueprint.sizes, seed) for seed in seeds]
         except TypeError as error:
             raise InputTypeError(f"draw: {_DRAWS} ({error})") from error
-        return Beginning(check_given_weights(mapping("draw", drawn), blueprint))
+        return [Beginning(check_given_weights(mapping("draw", one), blueprint)) for one in drawn]
 
 
 def _ports(parts: Parts, inputs: Mapping[str, str] | None) -> tuple[Port, ...]:

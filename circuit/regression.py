@@ -165,12 +165,12 @@ class Regression:
         self,
         blueprint: Blueprint,
         feeds: Mapping[str, Feed] | None,
-        seed: int,
+        seeds: Sequence[int],
         last: float = math.inf,
         start: Run | None = None,
-    ) -> Beginning:
+    ) -> list[Beginning]:
         """Return how the areas meet the data of ``feeds``, or white data of unit variance where
-        there are none.
+        there are none, with each of ``seeds``.
 
         Weights are as large as suit their drive where rates are fitted to it. ``last`` is the
         sample after which learning is announced to end; infinite if no end is announced. ``start``
@@ -181,11 +181,12 @@ class Regression:
             warn_of_rank(self.areas[0].k, centred)
             warn_of_interneurons(self.areas[0])
         draw = self._draw_areas if self.apical else self._draw
-        weights, known = draw(blueprint, feeds, seed, last)
+        drawn, known = draw(blueprint, feeds, seeds, last)
         parameters = {f"neuromodulator.{name}": value for name, value in known.items()}
         if start is not None and math.isinf(last):
             parameters = self._fitted_before(start, parameters)
-        return Beginning(weights, parameters, self.replay if self.ridges[0] else 0)
+        replay = self.replay if self.ridges[0] else 0
+        return [Beginning(weights, parameters, replay) for weights in drawn]
 
     def _fitted_before(self, start: Run, parameters: dict[str, float]) -> dict[str, float]:
         """Return what the rates of ``start`` were fitted to, if it learned the same regression
@@ -206,14 +207,18 @@ class Regression:
         return identity
 
     def _draw_areas(
-        self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, seed: int, last: float
-    ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Return initial weights of areas with apical feedback, and what their rates are fitted
-        to.
+        self,
+        blueprint: Blueprint,
+        feeds: Mapping[str, Feed] | None,
+        seeds: Sequence[int],
+        last: float,
+    ) -> tuple[list[dict[str, np.ndarray]], dict[str, float]]:
+        """Return initial weights of areas with apical feedback for each of ``seeds``, and what
+        their rates are fitted to.
         """
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
         if not self.fitted:
-            return draw_areas(self.areas, m, n, seed), {}
+            return [draw_areas(self.areas, m, n, seed) for seed in seeds], {}
         power_x, power_y = float(m), 1.0
         if feeds is not None:
             power_x, power_y = feeds["x"].facts.power, feeds["y"].facts.power / n
@@ -224,12 +229,18 @@ class Regression:
             **plan_of_areas(last),
         }
         start = start_of_areas(power_x, power_y, self.s)
-        return draw_areas(self.areas, m, n, seed, start), known
+        return [draw_areas(self.areas, m, n, seed, start) for seed in seeds], known
 
     def _draw(
-        self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, seed: int, last: float
-    ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Return initial weights of the paper's circuit, and what its rates are fitted to."""
+        self,
+        blueprint: Blueprint,
+        feeds: Mapping[str, Feed] | None,
+        seeds: Sequence[int],
+        last: float,
+    ) -> tuple[list[dict[str, np.ndarray]], dict[str, float]]:
+        """Return initial weights of the paper's circuit for each of ``seeds``, and what its rates
+        are fitted to.
+        """
         (area,), (m, n) = self.areas, (blueprint.sizes["x"], blueprint.sizes["y"])
         known: dict[str, float] = {}
         if given := rates_of_areas(self.rates, 1):
@@ -246,8 +257,9 @@ class Regression:
                 **plan(area.k, self.s, drive, last),
             }
         present = {pathway.weight for pathway in blueprint.parts.weighted}
-        drawn = draw_weights((m, n, area.k, area.interneurons), seed, start)
-        return {name: matrix for name, matrix in drawn.items() if name in present}, known
+        sizes = m, n, area.k, area.interneurons
+        drawn = [draw_weights(sizes, seed, start) for seed in seeds]
+        return [{name: each[name] for name in each if name in present} for each in drawn], known
 
     # -- results -----------------------------------------------------------------------------------
 
