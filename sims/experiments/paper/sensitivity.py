@@ -147,8 +147,10 @@ def run_row(
     excess = np.full((len(N), settings.seeds), np.nan)
     for (column, seed), _ in np.ndenumerate(excess):
         # All in proportion.
-        rates = models.Rates(*(models.Rate(getattr(scaled, one).eta0, N[column]) for one in "xyqr"))
-        lap = Lap(heat, algorithm, kind, k, settings.steps, rates)
+        rates: dict[str, Any] = {
+            name: models.Rate(getattr(scaled, name).eta0, N[column]) for name in "xyqr"
+        }
+        lap = Lap(heat, algorithm, kind, k, settings.steps, models.Rates(**rates))
         ran = run_lap(task, {heat: track}, lap, settings.seed + seed)
         if not ran["diverged"]:
             excess[column, seed] = ran["excess"][1][-1]
