@@ -12,6 +12,17 @@ from biorrr.analysis import IQMD, ExactSolution, OfflineBioRRR, OnlineBioRRR, Tw
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.results.locality import Locality
 from biorrr.models import Rate, Rates
+from biorrr.sims.comparisons.contenders import ASKED, STABLE
+from biorrr.sims.comparisons.judgements import (
+    arrivals,
+    comparable,
+    competitive,
+    fewest,
+    matching,
+    within_variance,
+)
+from biorrr.sims.comparisons.problems import Problem
+from biorrr.sims.comparisons.sentences import check_claims
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.paper import long_runs, theorems
 from biorrr.sims.experiments.paper.images import BACKPROP, BIO, ImagesSettings, parity
@@ -21,17 +32,6 @@ from biorrr.sims.experiments.paper.sensitivity import (
     from_largest_stable,
     tolerance,
 )
-from biorrr.sims.races.heats import Heat
-from biorrr.sims.races.judgements import (
-    arrivals,
-    comparable,
-    competitive,
-    fewest,
-    matching,
-    within_variance,
-)
-from biorrr.sims.races.laps import ASKED, STABLE
-from biorrr.sims.races.sentences import check_claims
 
 T = np.array([1, 10, 100, 1000, 10_000])
 
@@ -261,7 +261,7 @@ def test_every_claim_of_a_race_can_fail():
         alike = dict.fromkeys(learners, FAST)
 
         def judged(curves, race=race):
-            return [*check_claims(at_one_rank(curves), Heat(*race), rows=20_000)]
+            return [*check_claims(at_one_rank(curves), Problem(*race), rows=20_000)]
 
         assert {claim.holds for claim in judged(alike)} == {True}
         failed = {
@@ -283,7 +283,7 @@ def test_a_seed_that_diverges_is_said_and_smaller_rates_are_a_case_of_their_own(
     courses["diverged"].loc[lost] = True
     courses["fraction"].loc[{"rates": STABLE, "learner": "Bio-RRMSE"}] = 0.8
     courses["excess"].loc[{"rates": STABLE, "learner": "Bio-RRMSE"}] = 0.3
-    claims = [*check_claims(courses, Heat("rrmse", "online"), rows=20_000)]
+    claims = [*check_claims(courses, Problem("rrmse", "online"), rows=20_000)]
     competitive = [one for one in claims if "perform competitively" in one.text]
     assert [(one.case, one.verdict) for one in competitive] == [
         ("printed rates, seeds that do not diverge", "holds"),
@@ -296,7 +296,7 @@ def test_a_seed_that_diverges_is_said_and_smaller_rates_are_a_case_of_their_own(
 def test_the_fastest_of_all_depends_on_the_rows():
     learners = ("Bio-CCA", "Bio-CCA, offline", "MSG-CCA", "CCALin", "CCALin, 1 step", "SAA")
     *_, fastest = check_claims(
-        at_one_rank(dict.fromkeys(learners, FAST)), Heat("cca", "online"), rows=4387
+        at_one_rank(dict.fromkeys(learners, FAST)), Problem("cca", "online"), rows=4387
     )
     assert fastest.verdict == "other setting"
     assert "4,387 rows here, 20,000 in the paper" in fastest.setting

@@ -8,10 +8,14 @@ samples is drawn for each pair. Data are centred.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims.comparisons.contenders import Contender, learn
+from biorrr.sims.comparisons.judgements import NEAR
+from biorrr.sims.comparisons.problems import Posed, Problem, pose
 from biorrr.sims.data import Data, MediaMill
 from biorrr.sims.experiments.compare import first_rows, plain_name
 from biorrr.sims.lab import (
@@ -29,9 +33,6 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, models, np, xr
-from biorrr.sims.races.heats import Heat, Track, tracks_of
-from biorrr.sims.races.judgements import NEAR
-from biorrr.sims.races.laps import Lap, run_lap
 
 # Of eta0 over the printed one: beyond what is stable, and two decades below.
 HALF_DECADES = (1, 0, -1, -2, -3, -4, -5)
@@ -80,20 +81,18 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
 
     data = first_rows(lab.load(settings.data), settings.rows)
     check_rank(max(settings.k), data)
-    heat = Heat(
+    problem = Problem(
         "rrmse", "online", swapped=isinstance(settings.data, MediaMill)
     )  # the direction of the paper
-    track = tracks_of(data, [heat], settings.ridge)[heat]
+    posed = pose(data, [problem], settings.ridge)
+    view = posed[problem].data
 
     over = {"algorithm": (BIO, ANN), "k": settings.k, "half_decades": HALF_DECADES}
-    found = lab.map(run_row, over, heat, track)
+    found = lab.map(run_row, over, problem, posed)
     results = from_largest_stable(found.assign_coords(N=[*N], seed=[*settings.every_seed]))
     each = [results.sel(algorithm=algorithm, k=k) for algorithm in (BIO, ANN) for k in settings.k]
-    what = (
-        f"{track.data.name}: {track.data.direction}; {settings.steps:,} samples, {settings.seeds}"
-        " seeds"
-    )
-    known = {"data": track.data.name, "direction": track.data.direction, "steps": settings.steps}
+    what = f"{view.name}: {view.direction}; {settings.steps:,} samples, {settings.seeds} seeds"
+    known = {"data": view.name, "direction": view.direction, "steps": settings.steps}
     return Findings(
         title=what,
         quantities=[
@@ -102,7 +101,7 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
         ],
         data={"run": results},
         figures=[Figure("sensitivity", partial(plot_sensitivity, results, what))],
-        claims=[tolerance(grid, run=what, data=track.data.name) for grid in each],
+        claims=[tolerance(grid, run=what, data=view.name) for grid in each],
     )
 
 
@@ -133,7 +132,12 @@ def decades(grid: np.ndarray) -> np.ndarray:
 
 
 def run_row(
-    task: Task, heat: Heat, track: Track, algorithm: str, k: int, half_decades: int
+    task: Task,
+    problem: Problem,
+    posed: Mapping[Problem, Posed],
+    algorithm: str,
+    k: int,
+    half_decades: int,
 ) -> dict[str, Any]:
     """Run one algorithm at one rank with one eta0, ``half_decades`` from the printed one.
 
@@ -141,7 +145,9 @@ def run_row(
     learner diverged.
     """
     settings, bio = task.settings, algorithm == BIO
-    printed = models.Rates.paper(track.data.name, 0, k, "online", "biorrr" if bio else "ann")
+    printed = models.Rates.paper(
+        posed[problem].data.name, 0, k, "online", "biorrr" if bio else "ann"
+    )
     scaled = printed.scaled(10 ** (half_decades / 2))
     kind = analysis.OnlineBioRRR if bio else analysis.TwoLayerANN
     excess = np.full((len(N), settings.seeds), np.nan)
@@ -150,8 +156,8 @@ def run_row(
         rates: dict[str, Any] = {
             name: models.Rate(getattr(scaled, name).eta0, N[column]) for name in "xyqr"
         }
-        lap = Lap(heat, algorithm, kind, k, settings.steps, models.Rates(**rates))
-        ran = run_lap(task, {heat: track}, lap, settings.seed + seed)
+        contender = Contender(problem, algorithm, kind, k, settings.steps, models.Rates(**rates))
+        ran = learn(task, posed, contender, settings.seed + seed)
         if not ran["diverged"]:
             excess[column, seed] = ran["excess"][1][-1]
     return {"eta0": scaled.x.eta0, "excess": (("N", "seed"), excess)}
