@@ -144,7 +144,7 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
             *baseline_quantities(exact[settings.s[0]], settings.k),
             Quantity("whitening_error_max", white, "", "whitening error, at most"),
             Quantity("samples", samples),
-            Quantity("engine", found.attrs["engine"]),
+            Quantity("engine", found.attrs.get("engine", settings.engine)),
             Quantity("seconds", found["seconds"].sum().item()),
         ],
         data={f"run-{name}" if name else "run": one for name, one in members.items()},

@@ -11,6 +11,7 @@ import tomllib
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -288,6 +289,9 @@ def parsed(kind: type, many: bool, text: str) -> Any:
     """Read the value written as ``text``; text that is not one is left for the check to refuse."""
     if issubclass(kind, Settings) and not many:
         return text
+    if many and "{" in text:  # tables, which hold commas of their own
+        with suppress(tomllib.TOMLDecodeError):
+            return tomllib.loads(f"values = {text}")["values"]
     if many:
         parts = text.removeprefix("[").removesuffix("]").split(",")
         return [parsed(kind, False, part.strip().strip("'\"")) for part in parts]
