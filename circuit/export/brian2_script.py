@@ -20,6 +20,7 @@ import jinja2
 import numpy as np
 
 from biorrr.circuit.compile.operations import ORDER, Operation
+from biorrr.circuit.regression import RegressionCircuit
 from biorrr.circuit.simulation.job import Job
 from biorrr.errors import InputError
 from biorrr.files import whole_file
@@ -369,7 +370,7 @@ class _Script:
         dimensions = {v.unit for q in self.blueprint.arrays for v in [q.variable]} - {"1"}
         units = {dimension_of(unit) for unit in dimensions} - {"second"}
         given = None if isinstance(order, str) else order
-        microcircuit = job.circuit.regression is not None
+        microcircuit = isinstance(job.circuit, RegressionCircuit)
         broadcasts = [self._broadcast(one) for one in self.schedule if list(self._copies(one))]
         environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(TEMPLATES),

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
+from biorrr.sims.comparisons.judgements import POINTS
+from biorrr.sims.comparisons.sentences import PAPER_ROWS
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.paper.images import images
 from biorrr.sims.experiments.paper.long_runs import convergence
@@ -36,8 +38,6 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.claims import HOLDS
 from biorrr.sims.lazy import np
-from biorrr.sims.races.judgements import POINTS
-from biorrr.sims.races.sentences import PAPER_ROWS
 
 # Chapters that are no commands.
 OWN = {one.name: one for one in (algebra, convergence, images, sensitivity)}

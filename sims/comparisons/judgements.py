@@ -1,7 +1,7 @@
 """Judgements of what the paper says of its learners: courses at one rank, (learner, seed,
 snapshot), in, claims out.
 
-All bounds stand here. COMPETITIVE was set after earlier races had been seen. None grows with the
+All bounds stand here. COMPETITIVE was set after earlier runs had been seen. None grows with the
 noise. A learner has arrived when its excess stays within 5 % of the optimum. Values are medians
 over seeds.
 """
