@@ -415,7 +415,8 @@ COMMUNICATION = [
 DRAWN = [
     learning, excess_of_seeds, angles, plateau, plateau_in_a_column, plateau_of_one_stretch, raster,
     symmetry, symmetry_without_prediction, meeting, filters_as_pictures, filters_as_curves,
-    eigenvalues, weights, wiring, audit, recorded, every_s, compare, constraint, images, sensitivity,
+    eigenvalues, weights, wiring, audit, recorded, every_s, compare, constraint, images,
+    sensitivity,
     learning_of_areas, plateaus_of_areas, departures, sweep_of_numbers, sweep_of_words,
     sweep_of_two, contest, lags, delays, fields, maps_of_rates,
     linear_theory, silence,
