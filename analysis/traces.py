@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.regression.exact_solution import ExactSolution
 
-STAGES = ("start", "halfway", "end")
-
 
 @dataclass(frozen=True)
 class Stage:
@@ -50,7 +48,8 @@ def stages_of_learning(
     """Choose stretches of consecutive samples at the start, halfway and at the end of learning.
 
     Halfway is where the prediction Vy Vx' has come, for good, within half of the distance that it
-    travels in the run. A run too short for three stretches has fewer stages.
+    travels in the run. A run that was not recorded near there, that is at between about half
+    and twice as many samples, or that does not move, has no such stage.
 
     Parameters
     ----------
@@ -74,8 +73,10 @@ def stages_of_learning(
     """
     samples, seen, Vx, Vy = np.asarray(samples), np.asarray(seen), np.asarray(Vx), np.asarray(Vy)
     recorded = {name: np.asarray(trace) for name, trace in traces.items()}
+    found = halfway(Vx, Vy)
+    middle = None if found is None else seen[found]
     stages = {}
-    for title, chosen in _stretches(samples, shown, _seen_halfway(seen, Vx, Vy)).items():
+    for title, chosen in _stretches(samples, shown, middle).items():
         theory: dict[str, NDArray] = {}
         if data is not None and exact is not None:
             x, y = (np.asarray(rows)[chosen] for rows in data)
@@ -118,20 +119,11 @@ def halfway(Vx: NDArray, Vy: NDArray) -> int | None:
     return int(far[-1]) + 1
 
 
-def _seen_halfway(seen: NDArray, Vx: NDArray, Vy: NDArray) -> float:
-    """Return the samples seen halfway through learning; where that is not known, halfway in log
-    time.
-    """
-    found = halfway(Vx, Vy)
-    return float(np.sqrt(max(seen[0], 1) * max(seen[-1], 1)) if found is None else seen[found])
-
-
-def _stretches(samples: NDArray, shown: int, halfway: float) -> dict[str, slice]:
-    """Places of the samples of each stage."""
+def _stretches(samples: NDArray, shown: int, halfway: float | None) -> dict[str, slice]:
+    """Return the places of the samples of each stage; ``halfway`` is None where it is not known."""
     gaps = np.diff(samples) > 1
     borders = np.flatnonzero(gaps if not gaps.all() else ~gaps) + 1
-    bounds = [0, *borders.tolist(), len(samples)]
-    runs = list(pairwise(bounds))
+    runs = list(pairwise([0, *borders.tolist(), len(samples)]))
     length = min(shown, max(stop - start for start, stop in runs))
     pieces = [
         slice(int(at), int(at) + length)
@@ -140,12 +132,17 @@ def _stretches(samples: NDArray, shown: int, halfway: float) -> dict[str, slice]
         if stop - start >= length
     ]
     first, last = pieces[0], pieces[-1]
-    between = [piece for piece in pieces if first.stop <= piece.start and piece.stop <= last.start]
     if last.start < first.stop:
-        return {STAGES[-1]: last}
-    if not between:
-        return {STAGES[0]: first, STAGES[-1]: last}
-    nearest = min(
-        between, key=lambda piece: abs(np.log(max(samples[piece.start], 1) / max(halfway, 1)))
-    )
-    return dict(zip(STAGES, (first, nearest, last), strict=True))
+        return {"end": last}
+    stages = {"start": first, "end": last}
+    between = [piece for piece in pieces if first.stop <= piece.start and piece.stop <= last.start]
+    if halfway is None or not between:
+        return stages
+
+    def distance(piece: slice) -> float:
+        """Return how far a piece is from halfway, as a factor of samples, in its logarithm."""
+        return abs(np.log((samples[piece.start] + shown) / (halfway + shown)))
+
+    nearest = min(between, key=distance)
+    near = distance(nearest) <= np.log(2)
+    return {"start": first, "halfway": nearest, "end": last} if near else stages

@@ -49,7 +49,7 @@ TOOLS = {
 GROUPS = {
     "Start": ("learn", "plateau", "symmetry", "wiring", "family", "live"),
     "The paper": ("compare", "paper"),
-    "Biology": ("hierarchy", "robustness", "timing", "theories"),
+    "Biology": ("hierarchy", "robustness", "timing", "theories", "interneurons"),
     "Your data": ("communication", "data"),
     "Tools": ("sweep", "report", "resume", "doctor"),
 }

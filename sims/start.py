@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -103,6 +103,19 @@ def held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def once() -> Callable[[logging.LogRecord], bool]:
+    """Return a filter of a log that lets each text pass once: several processes may say it."""
+    said: set[str] = set()
+
+    def is_new(record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        new = text not in said
+        said.add(text)
+        return new
+
+    return is_new
+
+
 def _open_streams() -> None:
     """Replace the standard streams by plain ones; open those that are closed to nowhere, since the
     next file must not take their place.
@@ -126,4 +139,5 @@ def _open_streams() -> None:
     if sys.stderr.isatty():
         log = logging.getLogger("biorrr")
         log.addHandler(logging.StreamHandler(sys.stderr))
+        log.addFilter(once())
         log.setLevel(logging.INFO)

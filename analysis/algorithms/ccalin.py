@@ -82,7 +82,8 @@ class CCALin(FilterLearner):
                 return
 
     def _passes(self, t, n_samples):
-        return t * (1.0 + self.gradient_steps)  # the products with A, then the descent
+        # The products with A and B, from which the first gradient follows, and the other gradients.
+        return float(t * self.gradient_steps)
 
 
 @kernel

@@ -113,6 +113,9 @@ class OfflineBioRRR(FilterLearner):
             if converged:
                 return
 
+    def _passes(self, t, n_samples):
+        return 2.0 * t  # the products with Vy, then those with the Vx that they have changed
+
 
 @kernel
 def _iterate(Cxx, Cxy, Sigma_inv, Vx, Vy, Q, t, stop, rates, scales, tol):

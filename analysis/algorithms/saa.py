@@ -75,7 +75,7 @@ class SAA(FilterLearner):
         ridges = ridge_pair(self.ridge_)
         W = rng.standard_normal((m + Y.shape[1], k))
         self.Vx_, self.Wy_, self.shift_ = W[:m], W[m:], 1 + self.gap
-        self._gone_through = 0
+        self._gone_through = 1  # products with the first W; those of others follow from gradients
         _sweep(X, Y, np.arange(0), self.shift_, *ridges, (1.0, 1.0), W.T.copy())  # compiles
         yield 0
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
@@ -89,7 +89,6 @@ class SAA(FilterLearner):
         step, settled = _STEP, False
         for t in range(1, stops[-1] + 1):
             Gamma, BW = W.T @ A @ W, B @ W
-            self._gone_through += 1
             # Warm start: the solution within the span of W
             solution = W @ linalg.pinvh(self.shift_ * np.eye(k) - Gamma)
             gradient = self.shift_ * (B @ solution) - A @ solution - BW

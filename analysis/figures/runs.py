@@ -23,7 +23,7 @@ from biorrr.analysis.figures.panels.symmetry import plot_symmetry
 from biorrr.analysis.figures.style import Axes, Dataset
 from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.analysis.theory import symmetry_decay
-from biorrr.analysis.traces import STAGES, Stage, stages_of_learning
+from biorrr.analysis.traces import Stage, stages_of_learning
 from biorrr.errors import InputError
 
 SAMPLES, HELD_SAMPLES = (
@@ -75,7 +75,7 @@ def plateau_of(
         unit=unit_of(data),
         onsets=shown_onsets if held else None,
         neurons=[_name(data, cell) for cell in cells],
-        note=HALFWAY if STAGES[1] in found else "",
+        note=HALFWAY if "halfway" in found else "",
         ax=ax,
     )
 

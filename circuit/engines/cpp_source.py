@@ -25,7 +25,7 @@ _FUNCTIONS = (
     *("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "exp", "expm1"),
     *("log", "log10", "log1p", "sqrt", "ceil", "floor", "fabs", "_int"),
 )
-_HEADERS = ("algorithm", "cmath", "cstddef", "cstdint")
+_HEADERS = ("algorithm", "cmath", "cstddef", "cstdint", "vector")
 
 
 def write_source(circuit: Blueprint, lanes: int = 1) -> str:

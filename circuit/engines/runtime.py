@@ -13,7 +13,7 @@ from biorrr.circuit.engines.brian2_import import borrowed_brian2
 from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, CompiledBlocks, build_network
 from biorrr.circuit.simulation.job import Job, Outcome
-from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.simulation.recorder import DATA_ROW, Recorder
 
 _LOOK_AHEAD = 4096  # samples whose order is drawn together
 
@@ -106,7 +106,7 @@ class _Loop:
                 self.moment[:] = sample * timing.duration + tick
                 _run(self.engine.sample, tick, timing.duration)
                 if traced:
-                    self._trace(sample)
+                    self._trace(sample, row)
                 yield
             for fibre in replayed:
                 for tick in range(timing.replay_duration):
@@ -150,9 +150,9 @@ class _Loop:
                     activity[-1 - fibre] = 1.0
         self.elapsed[:] = tick
 
-    def _trace(self, sample: int) -> None:
-        """Hand out what the tick just done has left behind."""
-        rows = {}
+    def _trace(self, sample: int, row: int) -> None:
+        """Hand out what the tick just done has left behind, for a ``row`` of the data."""
+        rows = {DATA_ROW: np.array([[row]])}
         for trace in self.job.recording.traces:
             values = self.engine.built.variable(trace.quantity.part, trace.quantity.name)
             rows[trace.label] = np.array(

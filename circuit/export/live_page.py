@@ -17,6 +17,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.export import job_of, render
 from biorrr.circuit.export.javascript import broadcast_rates, write_program
+from biorrr.circuit.regression import RegressionCircuit
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.prepare import prepare
 from biorrr.errors import InputError
@@ -182,16 +183,18 @@ def theory_of(job: Job, s: float | None) -> dict[str, Any] | None:
     """
     from biorrr.analysis.regression.exact_solution import ExactSolution
 
-    regression, weights = job.circuit.regression, [p.weight for p in job.blueprint.parts.weighted]
+    circuit, weights = job.circuit, [p.weight for p in job.blueprint.parts.weighted]
     if "Vx" not in weights or set(job.feeds) != {"x", "y"}:
         return None
-    if s is None and (regression is None or regression.apical):
+    ridges = (0.0, 0.0)
+    if isinstance(circuit, RegressionCircuit):
+        ridges = circuit.ridges
+        s = circuit.s if s is None and not circuit.apical else s
+    if s is None:
         return None
     k = job.blueprint.orientations[_pathway_of(job.blueprint, "Vx")].targets
     X, Y = (job.feeds[name].values - job.feeds[name].mean for name in ("x", "y"))
-    kept = regression.s if s is None else number_within("s", s, 0, 1)  # type: ignore[union-attr]
-    ridges = regression.ridges if regression else (0.0, 0.0)
-    exact = ExactSolution(X, Y, kept, ridges)
+    exact = ExactSolution(X, Y, number_within("s", s, 0, 1), ridges)
     every = len(exact.eigenvalues)
     filters = exact.Vx(every)
     return {

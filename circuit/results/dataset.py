@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.simulation.events import after_events, rows_presented
+from biorrr.circuit.simulation.events import after_events
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
+from biorrr.circuit.simulation.recorder import DATA_ROW
 from biorrr.models import Pathway
 from biorrr.models.physical_units import in_si
 
@@ -66,8 +67,7 @@ def label_results(job: Job, outcome: Outcome, attrs: Mapping[str, object]) -> La
         "seconds": outcome.seconds,
         **({} if timing.instant else {"seconds_per_sample": timing.window}),
     }
-    learned = job.circuit.regression
-    readout = learned.readout(job, final) if learned else {}
+    readout = job.circuit.readout(job, final)
     return LabelledArrays({**variables, **traces, **readout}, coords, {**always, **attrs})
 
 
@@ -111,9 +111,9 @@ def _traces(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, Any
             samples,
             {"long_name": "sample, counted from the first the circuit saw"},
         ),
-        "data_row": (
+        DATA_ROW: (
             "sample",
-            rows_presented(job, samples),
+            kept.values[DATA_ROW][:whole:held, 0].astype(np.int64),
             {"long_name": "row of the data that was presented"},
         ),
     }
@@ -206,7 +206,7 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
         "pathways": [
             {
                 **{name: getattr(p, name) for name in synapses},
-                "change": str(p.change),
+                "change": p.change,
                 "sign": blueprint.parts.sign(p),
             }
             for p in blueprint.parts.weighted

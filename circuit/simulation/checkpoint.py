@@ -31,7 +31,7 @@ from biorrr.models.validation import NotNegative, check_fields
 if TYPE_CHECKING:
     from biorrr.models import Event
 
-_FORM = 4  # of the file; to be raised when it changes
+_FORM = 5  # of the file; to be raised when it changes
 
 
 class CheckpointError(InputError):

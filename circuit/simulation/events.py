@@ -67,20 +67,6 @@ def after_events(job: Job, events: Sequence[Event], sample: int) -> Job:
     return replace(job, state=state, feeds=feeds, presentation=presentation)
 
 
-def rows_presented(job: Job, samples: np.ndarray) -> np.ndarray:
-    """Return the row of the data, of those of its time, that each of ``samples`` was, ascending;
-    counted from the first that the circuit saw.
-    """
-    swaps = [event for event in job.events if isinstance(event, SwapData)]
-    presentation, rows = job.presentation, [np.empty(0, np.int64)]
-    parts = np.split(samples, np.searchsorted(samples, [swap.at for swap in swaps]))
-    for swap, part in zip([None, *swaps], parts, strict=True):
-        if swap is not None:
-            presentation = replace(presentation, n_samples=len(swap.X))
-        rows.append(presentation.rows_at(part))
-    return np.concatenate(rows)
-
-
 def as_events(events) -> tuple[Event, ...]:
     """Return ``events``, one or several, in the order of time."""
     given = (

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from biorrr.circuit.simulation.job import Job
 
 Weights = dict[str, np.ndarray]
+DATA_ROW = "data_row"  # the row of the data that was presented, which goes with all traces
 
 
 def exactly(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -97,7 +98,8 @@ class Recorder:
         }
         self.snapshots = Series(len(job.snapshots) + 2, weights)
         rows = recording.room(job.start, job.stop) * blueprint.timing.duration
-        self.traces = Series(rows, {trace.label: trace.columns for trace in recording.traces})
+        columns = {trace.label: trace.columns for trace in recording.traces}
+        self.traces = Series(rows, {DATA_ROW: 1, **columns})
 
     def keep(self, t: int, state: Mapping[str, np.ndarray]) -> None:
         """Keep the weights of ``state``, values by "part.variable", that the circuit has after
@@ -121,7 +123,9 @@ class Recorder:
         return bool(self.on_snapshot(int(self.snapshots.samples[-1]), weights))
 
     def trace(self, samples, values: Mapping[str, np.ndarray]) -> None:
-        """Keep traces of ``samples``; each array has one row per sample or tick."""
+        """Keep traces of ``samples``, and the rows of the data that they were; each array has one
+        row per sample or tick.
+        """
         self.traces.add(samples, values)
 
     def reached(self, t: int, state: dict[str, np.ndarray]) -> None:

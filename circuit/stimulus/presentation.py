@@ -6,7 +6,7 @@ a seed means the same on every engine and a run can be taken up at any sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,6 +49,11 @@ def generator(seed: int, stream: int, *place: int) -> np.random.Generator:
     return np.random.default_rng([seed, stream, *place])
 
 
+def draw_permutations(rng: np.random.Generator, count: int, length: int) -> np.ndarray:
+    """Return ``count`` random permutations of ``length`` entries, one after another."""
+    return rng.permuted(np.tile(np.arange(length), (count, 1)), axis=1).reshape(-1)
+
+
 @dataclass(frozen=True)
 class Presentation:
     """The endless stream of ticks a seed stands for; sample t is followed by its replay ticks.
@@ -64,6 +69,8 @@ class Presentation:
         Replays after each sample, B.
     seed
         Seed of all of it.
+    draw
+        What draws permutations, as :func:`draw_permutations` does.
     """
 
     n_samples: int
@@ -71,30 +78,19 @@ class Presentation:
     order: str | np.ndarray
     replay: int
     seed: int
+    draw: Callable[..., np.ndarray] = field(default=draw_permutations, repr=False, compare=False)
     _permutations: dict = field(default_factory=dict, repr=False, compare=False)
 
     def rows(self, start: int, stop: int) -> np.ndarray:
         """Return the rows of the data presented at samples ``start`` to ``stop``, shape (stop -
         start,).
         """
-        if isinstance(self.order, str) and self.order == "shuffle":
-            return self._shuffled(start, stop, self.n_samples, _ORDER)
-        return self.rows_at(np.arange(start, stop))
-
-    def rows_at(self, samples: np.ndarray) -> np.ndarray:
-        """Return the row of the data presented at each of ``samples``, ascending."""
+        samples = np.arange(start, stop)
         if isinstance(self.order, np.ndarray):
             return self.order[samples % len(self.order)]
         if self.order == "sequential":
             return samples % self.n_samples
-        blocks, offsets = np.divmod(samples, _block_of(self.n_samples))
-        out = np.empty(len(samples), np.int64)
-        for block in np.unique(blocks).tolist():
-            here = blocks == block
-            last = int(offsets[here].max()) + 1
-            drawn = self._permutations_of(self.n_samples, _ORDER, block, last)
-            out[here] = drawn[offsets[here]]
-        return out
+        return self._shuffled(start, stop, self.n_samples, _ORDER)
 
     def shown(self, start: int, stop: int) -> np.ndarray:
         """Return a row of the data for each sample, then -1 - i for each replay of an input i
@@ -138,8 +134,8 @@ class Presentation:
         if before != (length, block) or len(kept) < last:
             whole, few = max(_BLOCK // length, 1), -(-last // length)
             begins = before != (length, block) and 10 * few < whole
-            ordered = np.tile(np.arange(length), (few if begins else whole, 1))
-            drawn = generator(self.seed, stream, block).permuted(ordered, axis=1).reshape(-1)
+            rng = generator(self.seed, stream, block)
+            drawn = self.draw(rng, few if begins else whole, length)
             self._permutations[stream] = (length, block), drawn
             return drawn
         return kept

@@ -66,7 +66,6 @@ class Settled(Departure):
             "outputs settle only with apical feedback; give feedback=c, c > 0, or use Hierarchy",
         ),
     )
-    turn = 1
 
     def alter(self, parts: Parts) -> Parts:
         """Let outputs settle, and let weights and traces change at the last tick of a sample only."""
@@ -189,7 +188,8 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
             Step("input", _CHEBYSHEV, replays=True),
             Step(
                 "integration",
-                f"silent += int(elapsed < 0.5) * ({residual} - silent)",
+                # No difference is taken: what is replayed may be 1e-16 of the sample before it.
+                f"silent = int(elapsed < 0.5) * ({residual}) + int(elapsed > 0.5) * silent",
                 replays=True,
             ),
             Step(

@@ -20,20 +20,29 @@ def command(
             help="a name that `biorrr data` lists, or a file with X and Y",
         ),
     ] = "digits",
-    k: Annotated[int, typer.Option("-k", "--k", help="number of pyramidal neurons")] = 4,
-    s: Annotated[float, typer.Option("-s", "--s", help="0 is RRMSE, 1 is CCA")] = 0.0,
+    k: Annotated[
+        int, typer.Option("-k", "--k", metavar="INTEGER", help="number of pyramidal neurons")
+    ] = 4,
+    s: Annotated[
+        float, typer.Option("-s", "--s", metavar="NUMBER", help="0 is RRMSE, 1 is CCA")
+    ] = 0,
     ridge: Annotated[
         float | None,
         typer.Option(
             "--ridge",
-            help="added to Cxx and Cyy on the diagonal",
-            show_default="0.1 * trace(Cxx)/m",
+            metavar="NUMBER",
+            help="added to Cxx and Cyy on the diagonal  [default: 0.1 * trace(Cxx)/m]",
         ),
     ] = None,
     epochs: Annotated[
-        int, typer.Option("--epochs", help="passes over the data until their order repeats")
+        int,
+        typer.Option(
+            "--epochs", metavar="INTEGER", help="passes over the data until their order repeats"
+        ),
     ] = 10,
-    seed: Annotated[int, typer.Option("--seed", help="seed of weights and order")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="INTEGER", help="seed of weights and order")
+    ] = 0,
     out: Annotated[Path, typer.Option("--out", help="file to write", metavar="FILE")] = Path(
         "circuit.html"
     ),

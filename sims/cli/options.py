@@ -14,6 +14,7 @@ import typer
 from biorrr.sims.lab.run_folder import RunFolder
 from biorrr.sims.lab.settings import Kind, Settings, key_of, kinds, listed_fields, parsed, resolve
 
+VALUES = {int: "INTEGER", float: "NUMBER", str: "TEXT"}  # in the help
 # The options every experiment has beside its settings: name, type, default, option.
 FRAME = (
     (
@@ -22,8 +23,7 @@ FRAME = (
         None,
         typer.Option(
             "--out",
-            help="run folder to fill",
-            show_default="runs/<experiment>-<date>-<time>",
+            help="run folder to fill  [default: runs/<experiment>-<date>-<time>]",
             metavar="DIR",
         ),
     ),
@@ -120,13 +120,12 @@ def _parameter(
     """
     metadata = field.metadata
     key = key_of(field.name)
-    default: Any = field.default
-    shown = ",".join(map(str, default)) if many and default is not None else str(default)
+    shown = "" if optional else f"  [default: {in_help(key, field.default)}]"
     made = typer.Option(
         f"--{key}/--no-{key}" if kind is bool else f"--{key}",
         *([f"-{metadata['short']}"] if metadata["short"] else []),
-        help=metadata["help"],
-        show_default=False if optional else shown,
+        help=metadata["help"] + shown,
+        show_default=False,
         metavar=_metavar(kind, metadata),
         autocompletion=_completion(metadata),
         # A number in whose place a word may stand is read as either; settings refuse other words.
@@ -150,8 +149,17 @@ def _parameter(
 def _metavar(kind: Any, metadata: Any) -> str | None:
     """Return what stands for the value in the help: the choices, where there are any."""
     if not metadata["choices"]:
-        return metadata["metavar"]
-    return "|".join([*(["FLOAT"] if kind is float else []), *metadata["choices"]])
+        return metadata["metavar"] or VALUES.get(kind)
+    return "|".join([*([VALUES[kind]] if kind is float else []), *metadata["choices"]])
+
+
+def in_help(key: str, value: Any) -> str:
+    """Return the default of an option as the user would write it."""
+    if isinstance(value, tuple):
+        return ", ".join(in_help(key, one) for one in value)
+    if isinstance(value, bool):
+        return key if value else f"no-{key}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def data_options(cls: type[Settings]) -> list[tuple[Any, ...]]:

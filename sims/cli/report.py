@@ -22,9 +22,8 @@ def command(
         Path | None,
         typer.Option(
             "--out",
-            help="file to write",
+            help="file to write  [default: report.html in the first DIR]",
             metavar="FILE",
-            show_default="report.html in the first DIR",
         ),
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error")] = False,

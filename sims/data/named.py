@@ -4,7 +4,7 @@ downloaded.
 
 from __future__ import annotations
 
-import dataclasses
+import json
 import os
 import shutil
 import sys
@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from biorrr.files import whole_file
 from biorrr.sims.data.values import Data, DataError
+from biorrr.sims.lab.settings import key_of
 
 
 def folders() -> list[Path]:
@@ -132,11 +133,10 @@ class NamedData(Data):
     origin: ClassVar[Origin]
 
     def __str__(self) -> str:
-        usual = type(self)()
-        names = [
-            one.name
-            for one in dataclasses.fields(self)
-            if getattr(self, one.name) != getattr(usual, one.name)
-        ]
-        told = ", ".join(f"{name} {getattr(self, name)}" for name in names)
-        return f"{self.name} ({told})" if told else self.name
+        """Return the name, or the table that options and configs hold, without what is usual."""
+        usual = vars(type(self)())
+        chosen = {name: value for name, value in vars(self).items() if value != usual[name]}
+        if not chosen:
+            return self.name
+        told = [f"{key_of(name)} = {json.dumps(value)}" for name, value in chosen.items()]
+        return f'{{name = "{self.name}", {", ".join(told)}}}'

@@ -1,8 +1,9 @@
 """Predict one area from another through few neurons, with the controls the field asks for.
 
 The circuit learns the communication subspace (Semedo et al. 2019) of two areas recorded together,
-V1 and V2 unless --data names a recording of yours, and stands beside exact reduced-rank regression
-with the same ridge and folds. Whole trials are held out; R2 is pooled: squared errors over squared
+and stands beside exact reduced-rank regression with the same ridge and folds. --data names a
+recording of yours, or v1v2, the published one; without it, spikes with three shared dimensions are
+made up. Whole trials are held out; R2 is pooled: squared errors over squared
 deviations from the training mean, each summed over neurons and folds. Controls: targets within the
 source's area, matched in number, rate and R2; shuffled trials; lags; the areas' own dimensions;
 removed predictive dimensions. `biorrr data --check FILE` says what is in a recording.
@@ -44,7 +45,7 @@ SIGNIFICANT = 0.05
 class CommunicationSettings(ExperimentSettings):
     """Settings of ``biorrr communication``."""
 
-    data: Data = data_option(V1V2())
+    data: Data = data_option("planted")
     residual: str = option(
         "condition",
         "take residuals around the condition's mean in each time bin, or none",
@@ -190,7 +191,7 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
         errors = learned["error"].sum("fold")
         results["circuit_r2"] = 1 - errors / results["deviations"]
         run = [
-            Quantity("engine", learned.attrs["engine"]),
+            Quantity("engine", learned.attrs.get("engine", settings.engine)),
             Quantity("seconds", float(learned["seconds"].sum())),
         ]
     notes = [*data.notes, *notes_of(results)]

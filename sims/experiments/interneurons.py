@@ -19,8 +19,8 @@ from typing import Any
 from biorrr.sims.data import Data, Synthetic
 from biorrr.sims.lab import (
     PERCENT,
+    BasicSettings,
     Claim,
-    ExperimentSettings,
     Figure,
     Findings,
     Lab,
@@ -47,10 +47,10 @@ Problems = Mapping[str, tuple[Any, Any]]  # X (n_samples, m) and Y (n_samples, n
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterneuronSettings(ExperimentSettings):
+class InterneuronSettings(BasicSettings):
     """Settings of ``biorrr interneurons``."""
 
-    data: tuple[Data, ...] = data_option(("digits", "v1v2"), "beside two synthetic problems")
+    data: tuple[Data, ...] = data_option(("digits",), "beside two synthetic problems")
     k: int = option(4, "pyramidal neurons", short="k", at_least=2)
     rates: tuple[float, ...] = option(
         (0.0001, 0.0003, 0.001, 0.003, 0.01), "rates of Vx and Vy; may be repeated", at_least=1e-6

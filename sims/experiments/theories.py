@@ -18,13 +18,12 @@ from functools import partial
 from biorrr.sims.data import SMALL_DATA, Data
 from biorrr.sims.lab import (
     PERCENT,
+    BasicSettings,
     Claim,
-    ExperimentSettings,
     Figure,
     Findings,
     Lab,
     Quantity,
-    SettingsError,
     Task,
     compiled_if_possible,
     completed,
@@ -58,10 +57,10 @@ THEORIES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class TheoriesSettings(ExperimentSettings):
+class TheoriesSettings(BasicSettings):
     """Settings of ``biorrr theories``."""
 
-    data: tuple[Data, ...] = data_option(("digits", "v1v2", "synthetic"))
+    data: tuple[Data, ...] = data_option(("digits", "synthetic"))
     theories: tuple[str, ...] = option(
         ("all",), "which to try; may be repeated", choices=("all", *THEORIES)
     )
@@ -117,10 +116,6 @@ def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
     """Let every theory learn every data set at its best rate, and score it."""
     from biorrr.analysis.figures.theories import plot_theories
 
-    if settings.circuit is not None:
-        raise SettingsError(
-            f"circuit: theories bring their own circuits (got {settings.circuit!r}); leave it out"
-        )
     # Many short runs share a circuit.
     settings = lab.set(engine=compiled_if_possible(settings.engine))
     for data in settings.data:

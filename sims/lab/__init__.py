@@ -9,6 +9,7 @@ from biorrr.sims.lab.findings import PERCENT, Figure, Findings, Quantity
 from biorrr.sims.lab.lab import Lab, Task
 from biorrr.sims.lab.own_circuits import compiled_if_possible, completed
 from biorrr.sims.lab.settings import (
+    BasicSettings,
     ExperimentSettings,
     SettingsError,
     data_option,
@@ -18,6 +19,7 @@ from biorrr.sims.lab.settings import (
 
 __all__ = [
     "PERCENT",
+    "BasicSettings",
     "Claim",
     "Experiment",
     "ExperimentSettings",

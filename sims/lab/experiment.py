@@ -18,7 +18,7 @@ from typing import Any
 from biorrr.sims.lab.findings import Findings
 from biorrr.sims.lab.lab import Lab, StoppedError, Workplace
 from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder
-from biorrr.sims.lab.settings import ExperimentSettings
+from biorrr.sims.lab.settings import BasicSettings
 from biorrr.sims.lab.workers import Processes, Submit
 
 
@@ -29,7 +29,7 @@ class Experiment:
     """
 
     function: Callable[[Lab, Any], Findings]
-    settings: type[ExperimentSettings]
+    settings: type[BasicSettings]
     shows: str
     takes: str
     paper: str = ""

@@ -18,7 +18,7 @@ from biorrr.errors import BiorrrError, RunError
 from biorrr.sims.lab.findings import Findings, Quantity
 from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder, write_results
 from biorrr.sims.lab.safe_files import inside, open_inside
-from biorrr.sims.lab.settings import NO_NUMBERS, ExperimentSettings, config_text, provenance
+from biorrr.sims.lab.settings import NO_NUMBERS, BasicSettings, config_text, provenance
 from biorrr.sims.lab.workers import Submit, submit_here
 from biorrr.sims.lazy import circuits, data_sets, xr
 from biorrr.sims.start import PRESSED
@@ -26,7 +26,7 @@ from biorrr.sims.start import PRESSED
 if TYPE_CHECKING:
     from biorrr.sims.lab.experiment import Experiment
 
-S = TypeVar("S", bound=ExperimentSettings)
+S = TypeVar("S", bound=BasicSettings)
 
 
 class StoppedError(BiorrrError):
@@ -180,12 +180,6 @@ class Lab(Generic[S]):
             return grid.array(results)
         return grid.join(results)
 
-    def each(self, function: Callable[..., Any], items: Any, *shared: Any) -> dict[Any, Any]:
-        """Run ``function(task, item, *shared)`` for each item, and return the results by item."""
-        items = [*dict.fromkeys(items)]
-        results = self._compute(function, [{"": item} for item in items], shared, False)
-        return dict(zip(items, results, strict=True))
-
     def _compute(
         self,
         function: Callable[..., Any],
@@ -276,10 +270,10 @@ class Lab(Generic[S]):
         """Run the experiment and return what it found, without verdicts if it has not come to its
         end.
         """
-        if self.settings.circuit is not None:
+        if own := getattr(self.settings, "circuit", None):
             from biorrr.sims.lab.own_circuits import circuit_function
 
-            circuit_function(self.settings.circuit)  # fails here or not at all
+            circuit_function(own)  # fails here or not at all
         found = self._experiment(self, self.settings)
         # A quick run of chapters leaves out those that have to converge.
         why = self.failure and f"the run has not come to its end: {self.failure}"
@@ -365,8 +359,6 @@ def _work(
     attended = single and place is not None
     task = Task(settings, place, name, attended, keep_unfinished and attended)
     try:
-        if "" in coordinates:
-            return function(task, coordinates[""], *shared), task.failure
         return function(task, *shared, **coordinates), task.failure
     except circuits.Diverged as error:
         words = ", ".join(f"{name} {value}" for name, value in coordinates.items())

@@ -11,6 +11,7 @@ import tomllib
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -125,7 +126,7 @@ class Settings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExperimentSettings(Settings):
+class BasicSettings(Settings):
     """Settings of every experiment."""
 
     engine: str = option(
@@ -135,16 +136,22 @@ class ExperimentSettings(Settings):
     seeds: int = seeds_option(1)
     format: str = option("png", "file format of the figures", choices=("png", "pdf", "svg"))
     checkpoint: float = option(30.0, "seconds between checkpoints", at_least=0)
-    circuit: str | None = option(
-        None,
-        "your own function that returns the circuit to be simulated",
-        metavar="MODULE:FUNCTION|FILE.py:FUNCTION",
-    )
 
     @property
     def every_seed(self) -> range:
         """The seeds to run."""
         return range(self.seed, self.seed + self.seeds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentSettings(BasicSettings):
+    """Settings of an experiment that simulates the paper's circuit, or one of the user's."""
+
+    circuit: str | None = option(
+        None,
+        "your own function that returns the circuit to be simulated",
+        metavar="MODULE:FUNCTION|FILE.py:FUNCTION",
+    )
 
     def make_circuit(self, kind: Callable[..., Any] | None = None, **arguments: Any) -> Any:
         """Make the circuit to simulate: a ``kind``, by default a Microcircuit, or what the user's
@@ -282,6 +289,9 @@ def parsed(kind: type, many: bool, text: str) -> Any:
     """Read the value written as ``text``; text that is not one is left for the check to refuse."""
     if issubclass(kind, Settings) and not many:
         return text
+    if many and "{" in text:  # tables, which hold commas of their own
+        with suppress(tomllib.TOMLDecodeError):
+            return tomllib.loads(f"values = {text}")["values"]
     if many:
         parts = text.removeprefix("[").removesuffix("]").split(",")
         return [parsed(kind, False, part.strip().strip("'\"")) for part in parts]

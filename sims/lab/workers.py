@@ -57,7 +57,8 @@ class Processes:
 
     They are started by the default method of Python: where it forks, what is shared is not sent.
     They end with this process, however it ends, and ignore Ctrl-C, which this process handles. An
-    item whose process died is given to another. Warnings of the processes are repeated here.
+    item whose process died is given to another. Warnings and notices of the processes are repeated
+    here.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ class Processes:
                 for ready in wait([*busy]):
                     worker, number = busy.pop(ready)  # type: ignore[call-overload]
                     try:
-                        result, warned = worker.ours.recv()
+                        answer = worker.ours.recv()
                     except (EOFError, OSError):
                         worker.end()
                         deaths[number] += 1
@@ -97,6 +98,11 @@ class Processes:
                         else:
                             yield number, RunError(DIED)
                         continue
+                    if isinstance(answer, logging.LogRecord):
+                        busy[ready] = worker, number  # type: ignore[index]
+                        logging.getLogger(answer.name).handle(answer)
+                        continue
+                    result, warned = answer
                     free.append(worker)
                     for text, category in warned:
                         warnings.warn(text, category, stacklevel=2)
@@ -139,6 +145,8 @@ def _serve(
     from threadpoolctl import threadpool_limits
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    log = logging.getLogger("biorrr")
+    log.handlers, log.propagate = [_Notices(orders)], False
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     with threadpool_limits(1):  # there are as many processes as processors
         while True:
@@ -157,6 +165,18 @@ def _serve(
                 kind = RunError if isinstance(error, BiorrrError) else RuntimeError
                 named = "" if kind is RunError else f"{type(error).__name__}: "
                 orders.send((kind(f"{named}{error}"), said))
+
+
+class _Notices(logging.Handler):
+    """A handler that sends notices to the process that gave the orders."""
+
+    def __init__(self, orders: Connection) -> None:
+        super().__init__()
+        self.orders = orders
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send a notice."""
+        self.orders.send(record)
 
 
 def _end_with(parent: int) -> None:

@@ -76,7 +76,7 @@ def command(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="DIR", help="folder of the sweep", show_default="runs/sweep-<file>"
+            "--out", metavar="DIR", help="folder of the sweep  [default: runs/sweep-<file>]"
         ),
     ] = None,
     workers: Annotated[
@@ -84,8 +84,9 @@ def command(
         typer.Option(
             "--workers",
             min=0,
-            help="number of processes on this machine; 0 runs everything in this process",
-            show_default="processors",
+            metavar="INTEGER",
+            help="number of processes on this machine, by default as many as processors; 0 runs"
+            " everything in this process",
         ),
     ] = None,
     scheduler: Annotated[
@@ -203,7 +204,9 @@ def _carry_out(
         # Workers elsewhere are in other folders.
         settings_left: list[Any] = left
         items = [
-            replace(one, circuit=absolute(one.circuit)) if scheduler else one
+            replace(one, circuit=absolute(one.circuit))
+            if scheduler and hasattr(one, "circuit")
+            else one
             for one in settings_left
         ]
         # A table means that nothing is left to do, unless an interruption has left one.

@@ -177,33 +177,41 @@ def test_stages_lie_at_the_start_halfway_and_at_the_end():
     assert not any((np.diff(stage.samples) == 1).any() for stage in sparse.values())
 
 
-def test_halfway_is_half_of_the_distance_of_the_prediction(rng):
-    """As in the product Vy Vx' that is formed here, with Vx and Vy on courses of their own, and a
-    way back.
+@pytest.mark.parametrize(
+    ("before", "after"), [(0.49, 0.51), (0.4, 0.6), (0.1, 0.9)], ids=lambda share: f"{share:g}"
+)
+def test_halfway_is_half_of_the_distance_of_the_prediction(before, after, rng):
+    """The prediction travels along a line, past its half and back before it stays there."""
+    travelled = np.array([0, before, 0.9, before, after, 1])
+    Vx, Vy = rng.standard_normal((5, 3)), rng.standard_normal((4, 3))
+    course = np.repeat(Vx[None], 6, axis=0), travelled[:, None, None] * Vy
+    assert halfway(*course) == 4
+    assert halfway(course[0][:1], course[1][:1]) is None
+    assert halfway(course[0], np.full_like(course[1], np.inf)) is None
+
+
+def test_no_stage_is_called_halfway_that_was_recorded_elsewhere():
+    """The README's windows: learning is halfway at 18,628, but only its beginning and its end were
+    recorded.
     """
-    (Vx, Vy), travelled = (
-        (rng.standard_normal((2, size, 3)) for size in (5, 4)),
-        [
-            0,
-            0.1,
-            0.6,
-            0.3,
-            0.55,
-            0.9,
-            1,
-        ],
-    )
-    weights = [
-        V[0] + np.reshape(travelled, (-1, 1, 1)) ** power * (V[1] - V[0])
-        for V, power in ((Vx, 1), (Vy, 3))
-    ]
-    distance = np.linalg.norm(
-        np.einsum("sik,sjk->sij", *weights) - weights[0][-1] @ weights[1][-1].T, axis=(1, 2)
-    )
-    near = distance <= distance[0] / 2
-    assert halfway(*weights) == next(place for place in range(len(near)) if near[place:].all())
-    assert halfway(weights[0][:1], weights[1][:1]) is None
-    assert halfway(weights[0], weights[1] * np.inf) is None
+    samples = np.r_[500:601, 107_000:107_100]
+    seen, course = np.array([0, 18_000, 18_628, 107_820]), np.array([0.0, 0.45, 0.55, 1.0])
+    V = course[:, None, None] ** 0.5 * np.ones((1, 1, 1))
+    traces = {"plateau": samples[:, None].astype(float)}
+    stages = stages_of_learning(samples, traces, seen, V, V)
+    assert {title: stage.samples[0] for title, stage in stages.items()} == {
+        "start": 500,
+        "end": 107_050,
+    }
+    near = np.r_[500:601, 18_600:18_700, 107_000:107_100]
+    traces = {"plateau": near[:, None].astype(float)}
+    assert stages_of_learning(near, traces, seen, V, V)["halfway"].samples[0] == 18_650
+
+
+def test_a_run_that_does_not_move_is_nowhere_halfway():
+    samples, V = np.arange(1000), np.ones((3, 2, 1))
+    stages = stages_of_learning(samples, {"plateau": samples[:, None]}, [0, 500, 1000], V, V)
+    assert [*stages] == ["start", "end"]
 
 
 def test_theory_of_a_stage_is_the_error_carried_back_by_its_own_distal_weights(rng):

@@ -7,6 +7,8 @@ import pty
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = "from biorrr.circuit import Microcircuit; Microcircuit(2, engine='cpp').build(6, 4)"
 LEARN = (
     "learn",
@@ -19,6 +21,7 @@ LEARN = (
     "--ridge",
     "0",
 )
+FAMILY = ("family", *LEARN[1:], "--engine", "numpy", "--seeds", "2")  # in several processes
 SAID = ["Importing Brian2...", "Compiling the circuit (about 2 s, once)..."]
 
 
@@ -43,12 +46,15 @@ def test_a_script_that_asks_for_no_log_is_told_nothing(tmp_path):
     assert _run(tmp_path, "-W", "ignore", "-c", script, capture_output=True, text=True).stderr == ""
 
 
-def test_a_command_shows_them_on_a_terminal(tmp_path):
+@pytest.mark.parametrize("command", [LEARN, FAMILY], ids=lambda one: one[0])
+def test_a_command_shows_each_once_on_a_terminal(command, tmp_path):
     ours, theirs = pty.openpty()
-    start = "import sys; from biorrr.sims.start import main; sys.argv[0] = 'biorrr'; main()"
-    _run(tmp_path, "-c", start, *LEARN, stdout=subprocess.DEVNULL, stderr=theirs)
+    start = "import sys, os; os.cpu_count = lambda: 2; from biorrr.sims.start import main;"
+    start += " sys.argv[0] = 'biorrr'; main()"
+    _run(tmp_path, "-c", start, *command, stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
     said = os.read(ours, 10_000).decode()
     os.close(ours)
-    assert [line for line in said.replace("\r", "").splitlines() if line.endswith("...")] == SAID
+    lines = [line for line in said.replace("\r", "").splitlines() if line.endswith("...")]
+    assert lines == SAID[: 1 if "numpy" in command else 2]
     assert "\\x1b" not in said

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.stimulus.presentation import Presentation
+from biorrr.circuit.engines.cpp_kernel import CppEngine
+from biorrr.circuit.stimulus.presentation import Presentation, draw_permutations, generator
 
 
 def stream(order="shuffle", replay=0, seed=0, n_samples=10, m=6):
@@ -38,6 +39,14 @@ def test_short_runs_begin_as_long_ones():
     for start, stop in [(0, 3), (3, 50), (50, 60_000), (60_000, 70_000)]:
         np.testing.assert_array_equal(stream().rows(start, stop), whole[start:stop])
         np.testing.assert_array_equal(read.rows(start, stop), whole[start:stop])
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 64, 65, 1000, 1797])
+def test_compiled_circuits_draw_the_same_permutations(length):
+    engine = CppEngine(Microcircuit(2).blueprint(6, 4))
+    expected = draw_permutations(generator(3, 1, 7), 50, length)
+    drawn = engine.draw_permutations(generator(3, 1, 7), 50, length)
+    np.testing.assert_array_equal(drawn, expected)
 
 
 def test_index_arrays_have_any_length_and_repeats():

@@ -127,8 +127,10 @@ NEEDS_DATA = pytest.mark.skipif(
 SMALL = {name: QUICK for name in experiment_names()} | {
     "communication": ("--ranks", 1, "--folds", 2),
 }
-# One is made of the rest, and one compares circuits of its own.
-del SMALL["paper"], SMALL["theories"]
+# One is made of the rest, and two compare circuits of their own.
+OWN_CIRCUITS = "interneurons", "theories"
+for name in ("paper", *OWN_CIRCUITS):
+    del SMALL[name]
 
 
 @pytest.mark.parametrize(
@@ -153,6 +155,17 @@ def test_every_experiment_asks_it_for_its_circuits(own, capsys, experiment):
     finished = list((own.parent / "run/unfinished/checkpoints").glob("*.nc"))
     assert bool(finished) == os.path.exists("run")
     assert experiment == "communication" or not finished
+
+
+@pytest.mark.parametrize("experiment", OWN_CIRCUITS)
+def test_an_experiment_with_circuits_of_its_own_takes_no_other(own, capsys, experiment):
+    code, _, err = biorrr(capsys, experiment, "--circuit", f"{own}:fails", "--out", "run")
+    assert (code, err) == (
+        2,
+        f"biorrr: No such option: --circuit. See biorrr {experiment} --help.\n",
+    )
+    assert log(own) is None
+    assert not os.path.exists("run")
 
 
 @pytest.mark.parametrize(

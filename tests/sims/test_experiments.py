@@ -42,6 +42,16 @@ def found(folder):
     return {name: value for name, value in summary.items() if same(name)} | judged
 
 
+@pytest.mark.parametrize("name", experiment_names())
+def test_runs_without_data_files(name, empty_cache, monkeypatch):
+    def no_network(file, target):
+        raise OSError
+
+    monkeypatch.setattr("biorrr.sims.data.named.SourceFile._download", no_network)
+    for data in find_experiment(name).settings().every_data:
+        data.load()
+
+
 @pytest.fixture(scope="module", params=experiment_names())
 def small(request, tmp_path_factory):
     """An experiment, the folder of a run with its small settings and two seeds, and a folder of
@@ -130,6 +140,8 @@ def test_it_is_resumed_and_ends_with_the_same_findings(small, tmp_path, monkeypa
         settle(place)
 
     monkeypatch.setattr("os.cpu_count", lambda: 1)
+    # Imported here at the latest: it must not keep ``look`` for the tests that follow.
+    monkeypatch.setattr("biorrr.sims.cli.resume.settle", settle)
     monkeypatch.setattr("biorrr.sims.lab.run_folder.settle", look)
     assert biorrr("resume", cut) == 0
     assert found(cut) == found(folder)

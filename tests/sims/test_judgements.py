@@ -12,14 +12,26 @@ from biorrr.analysis import IQMD, ExactSolution, OfflineBioRRR, OnlineBioRRR, Tw
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.results.locality import Locality
 from biorrr.models import Rate, Rates
+from biorrr.sims.comparisons.contenders import ASKED, STABLE
+from biorrr.sims.comparisons.judgements import (
+    arrivals,
+    comparable,
+    competitive,
+    fewest,
+    matching,
+    within_variance,
+)
+from biorrr.sims.comparisons.problems import Problem
+from biorrr.sims.comparisons.sentences import check_claims
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.paper import long_runs, theorems
 from biorrr.sims.experiments.paper.images import BACKPROP, BIO, ImagesSettings, parity
-from biorrr.sims.experiments.paper.sensitivity import decades, largest_stable, tolerance
-from biorrr.sims.races.heats import Heat
-from biorrr.sims.races.judgements import arrivals, comparable, competitive, fewest, matching
-from biorrr.sims.races.laps import ASKED, STABLE
-from biorrr.sims.races.sentences import check_claims
+from biorrr.sims.experiments.paper.sensitivity import (
+    HALF_DECADES,
+    decades,
+    from_largest_stable,
+    tolerance,
+)
 
 T = np.array([1, 10, 100, 1000, 10_000])
 
@@ -106,6 +118,20 @@ def test_no_bound_loosens_with_noise():
     assert (claim.verdict, claim.value) == ("undecided", pytest.approx(0.099))
 
 
+def test_within_variance_means_that_the_interval_includes_0():
+    def judged(*ends):
+        bio = curve(*([0.5, 0.04, 0.01, 0.01, end] for end in ends))
+        ann = curve(*([0.5, 0.04, 0.01, 0.01, 0.01] for _ in ends))
+        return within_variance(together(bio=bio, ann=ann), "bio", "ann", text="")
+
+    claim = judged(0.011, 0.012, 0.013)
+    assert (claim.verdict, claim.value) == ("does not hold", pytest.approx(0.001))
+    assert claim.numbers["median difference in %"] == pytest.approx(0.2)
+    assert claim.numbers["bio (passes)"] == 0.01
+    assert judged(0.009, 0.012, 0.013).verdict == "holds"
+    assert judged(0.007, 0.008, 0.009).verdict == "better than claimed"
+
+
 def test_a_handicapped_backprop_is_not_comparable():
     def verdict(bio, backprop):
         return parity("mnist", together(**{BIO: bio, BACKPROP: backprop}), ImagesSettings()).verdict
@@ -124,8 +150,27 @@ def test_decades_of_rates_that_do():
         xr.Dataset({"excess": (("decade", "N", "seed"), grid)}, {"algorithm": "ANN", "k": 2})
     )
     assert (claim.verdict, claim.value, claim.label) == ("not judged", 0.0, "k = 2, ANN")
-    rows = [np.array([[0.1, np.nan]]), np.array([[0.1, 0.2]]), np.array([[0.1, 0.2]])]
-    assert largest_stable(rows) == 1
+
+
+def test_rates_are_shown_from_the_largest_stable_one_downwards():
+    """Of three algorithms: one diverges once at the largest rate, one only at the smallest, and one
+    everywhere.
+    """
+    excess = np.arange(3 * 7 * 2.0).reshape(3, 1, 7, 1, 2)
+    excess[0, 0, 0, 0, 1] = excess[1, 0, 6] = excess[2, 0, :, 0, 0] = np.nan
+    found = xr.Dataset(
+        {
+            "excess": (("algorithm", "k", "half_decades", "N", "seed"), excess),
+            "eta0": (("algorithm", "k", "half_decades"), [[range(7, 0, -1)]] * 3),
+        },
+        {"half_decades": [*HALF_DECADES]},
+    )
+    shown = from_largest_stable(found)
+    assert shown["eta0"].isel(algorithm=0, k=0).values.tolist() == [6, 5, 4, 3, 2]
+    assert shown["eta0"].isel(algorithm=1, k=0).values.tolist() == [7, 6, 5, 4, 3]
+    np.testing.assert_array_equal(shown["eta0"].isel(algorithm=2, k=0), [1, *[np.nan] * 4])
+    np.testing.assert_array_equal(shown["excess"].values[0, 0, :, 0], excess[0, 0, 1:6, 0])
+    np.testing.assert_array_equal(shown["excess"].values[1, 0, :, 0], excess[1, 0, :5, 0])
 
 
 @pytest.fixture(scope="module")
@@ -206,16 +251,17 @@ def test_every_claim_of_a_race_can_fail():
             "Bio-CCA, offline",
             "MSG-CCA",
             "CCALin",
+            "CCALin, 1 step",
             "SAA",
         ),
-        ("cca", "offline"): ("Bio-CCA", "CCALin", "SAA"),
+        ("cca", "offline"): ("Bio-CCA", "CCALin", "CCALin, 1 step", "SAA"),
     }
     wrong = curve([0.9, 0.5, 0.2, 0.1, 0.09], seconds=1e-3)
     for race, learners in races.items():
         alike = dict.fromkeys(learners, FAST)
 
         def judged(curves, race=race):
-            return [*check_claims(at_one_rank(curves), Heat(*race), rows=20_000)]
+            return [*check_claims(at_one_rank(curves), Problem(*race), rows=20_000)]
 
         assert {claim.holds for claim in judged(alike)} == {True}
         failed = {
@@ -237,7 +283,7 @@ def test_a_seed_that_diverges_is_said_and_smaller_rates_are_a_case_of_their_own(
     courses["diverged"].loc[lost] = True
     courses["fraction"].loc[{"rates": STABLE, "learner": "Bio-RRMSE"}] = 0.8
     courses["excess"].loc[{"rates": STABLE, "learner": "Bio-RRMSE"}] = 0.3
-    claims = [*check_claims(courses, Heat("rrmse", "online"), rows=20_000)]
+    claims = [*check_claims(courses, Problem("rrmse", "online"), rows=20_000)]
     competitive = [one for one in claims if "perform competitively" in one.text]
     assert [(one.case, one.verdict) for one in competitive] == [
         ("printed rates, seeds that do not diverge", "holds"),
@@ -248,9 +294,9 @@ def test_a_seed_that_diverges_is_said_and_smaller_rates_are_a_case_of_their_own(
 
 
 def test_the_fastest_of_all_depends_on_the_rows():
-    learners = ("Bio-CCA", "Bio-CCA, offline", "MSG-CCA", "CCALin", "SAA")
+    learners = ("Bio-CCA", "Bio-CCA, offline", "MSG-CCA", "CCALin", "CCALin, 1 step", "SAA")
     *_, fastest = check_claims(
-        at_one_rank(dict.fromkeys(learners, FAST)), Heat("cca", "online"), rows=4387
+        at_one_rank(dict.fromkeys(learners, FAST)), Problem("cca", "online"), rows=4387
     )
     assert fastest.verdict == "other setting"
     assert "4,387 rows here, 20,000 in the paper" in fastest.setting

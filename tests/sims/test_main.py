@@ -1,6 +1,7 @@
 """The command line: exit codes, one sentence for each error, and no waiting for what is not
 asked."""
 
+import re
 import subprocess
 import sys
 import types
@@ -123,6 +124,19 @@ def test_help_tells_defaults_and_choices(capsys, toast):
         "--force",
     ):
         assert text in out
+
+
+def test_help_shows_values_as_the_user_writes_them(capsys):
+    """Such as ``--rates NUMBER`` and [default: 0.1, 1], and never ``<list[float]>``."""
+    for name in main.commands():
+        said = " ".join(biorrr(capsys, name, "--help")[1].split())
+        assert (
+            re.findall(r"--[\w-]+ <[^>]*>|\[default: \([^]]*|\[default: [^]]*\d\.0\b", said) == []
+        )
+    said = " ".join(biorrr(capsys, "interneurons", "--help")[1].split())
+    assert "--rates NUMBER" in said
+    assert "[default: 0.0001, 0.0003, 0.001, 0.003, 0.01]" in said
+    assert "--samples INTEGER" in said
 
 
 def test_precedence_on_the_command_line(capsys, toast, tmp_path):

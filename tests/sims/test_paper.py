@@ -208,7 +208,8 @@ def test_the_worst_case_decides_a_sentence():
     )
     assert (
         "“it whitens”<br><small>Fig. a</small> | 0.07<br><small>k = 4</small> | at most 0.05 |"
-        " **does not hold**" in page
+        " **does not hold** in 1 of 3 cases; **undecided** in 1 of 3 cases; **holds** in 1 of 3"
+        " cases" in page
     )
     assert "fast &#124; slow" in page
     assert "| k = 4 | 0.07 | does not hold | largest 0.2 |" in page
@@ -216,7 +217,7 @@ def test_the_worst_case_decides_a_sentence():
 
 def test_apical_drive_is_judged_where_plateaus_are_sparse_beside_the_same_plateaus_without_it():
     drive, none = np.full((1, 2, 3), 0.3), np.full((1, 3, 3), 0.2)
-    none[0, 2] = 0.1
+    drive[0, 1], none[0, 2] = (0.3, 0.4, 0.6), (0.1, 0.3, 0.3)  # differences 0.2, 0.1, 0.3
     found = xr.Dataset(
         {
             "apical_events": (("data", "apical_events_value", "seed"), drive),
@@ -225,9 +226,16 @@ def test_apical_drive_is_judged_where_plateaus_are_sparse_beside_the_same_platea
         {"data": ["digits"], "apical_events_value": [2, 8], "all_or_none_value": [1, 2, 8]},
     )
     (claim,) = apical_drive(Findings(title="", data={"run": found}))
-    assert claim.value == pytest.approx(0.3)
-    assert claim.numbers == {"median excess without apical drive in %": pytest.approx(10.0)}
+    assert claim.value == pytest.approx(0.2)
+    assert claim.interval == pytest.approx((0.1, 0.3))
+    assert claim.numbers == {
+        "median excess with apical drive in %": pytest.approx(40.0),
+        "median excess without apical drive in %": pytest.approx(30.0),
+    }
     assert (claim.verdict, claim.label) == ("does not hold", "digits, plateaus of 8 r.m.s.")
+    found["all_or_none"].loc[{"all_or_none_value": 8}] = drive[0, 1]  # dear, but not by the drive
+    (claim,) = apical_drive(Findings(title="", data={"run": found}))
+    assert (claim.verdict, claim.value) == ("holds", 0)
 
 
 def test_the_page_of_the_documentation_is_made_from_its_numbers():

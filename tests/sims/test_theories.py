@@ -25,7 +25,6 @@ from biorrr.sims.experiments.theories import (
     rate_of,
     scaled,
 )
-from biorrr.sims.experiments.theories import theories as experiment
 from biorrr.sims.lab import SettingsError, Task
 from biorrr.sims.lab.labelled import Grid, as_dataset
 
@@ -138,13 +137,6 @@ def test_an_unknown_theory_is_refused():
         TheoriesSettings(theories=("phlogiston",))
     assert TheoriesSettings(theories=("Bio-RRR", "bursts")).chosen == ("bursts", "Bio-RRR")
     assert TheoriesSettings().chosen == tuple(THEORIES)
-
-
-def test_a_circuit_of_one_s_own_is_refused():
-    with pytest.raises(
-        SettingsError, match=r"circuit: theories bring their own circuits \(got 'own.py:make'\)"
-    ):
-        experiment(None, TheoriesSettings(circuit="own.py:make"))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ struct Records { int64_t count; const int64_t *samples; int64_t width; const Sli
 struct Segment
 {
     int64_t samples, duration, replays, replay_duration;
-    const int64_t *shown;  // lane after lane, for each sample its row in the data, then -1 - i for each replay of an input i
+    const int64_t *const *shown;  // of each lane: for each sample its row in the data, then -1 - i for each replay of an input i
     Records snapshots, traces;
     const Port *ports;
     int64_t watched;   // lanes in which a run may diverge, as bits
@@ -50,12 +50,12 @@ struct WithoutSubnormals
 #endif
 };
 
-// Where a sample, or a replay, is found for each lane.
+// What is presented to each lane: a sample, or a replay.
 struct Shown
 {
-    const int64_t *first;
-    int64_t stride;
-    int64_t operator[](int lane) const { return first[lane * stride]; }
+    const int64_t *const *lanes;
+    int64_t at;
+    int64_t operator[](int lane) const { return lanes[lane][at]; }
 };
 
 template <size_t size, class T> static void show(double *__restrict to, const Port &port, const int64_t *row)
@@ -137,26 +137,26 @@ extern "C" int64_t simulate(Circuit *const circuit, Segment *const segment)
 {
     const WithoutSubnormals while_it_runs;
     Recorder snapshots(segment->snapshots, circuit), traces(segment->traces, circuit);
-    const int64_t each = 1 + segment->replays, lane = segment->samples * each;
+    const int64_t each = 1 + segment->replays;
     for (int64_t sample = 0; sample < segment->samples; sample++)
     {
-        const int64_t *const shown = segment->shown + sample * each;
+        const Shown shown{segment->shown, sample * each};
         const bool traced = traces.due(sample);
         if (sample + 1 < segment->samples)
-            for (int port = 0; port < {{ ports|length }}; port++) announce(segment->ports[port], {shown + each, lane});
+            for (int port = 0; port < {{ ports|length }}; port++) announce(segment->ports[port], {segment->shown, shown.at + each});
         circuit->clock.sample[0] += 1;
-        show_sample(*circuit, *segment, {shown, lane}, 0);
+        show_sample(*circuit, *segment, shown, 0);
         sample_onset(*circuit);
         for (int64_t tick = 0; tick < segment->duration; tick++)
         {
-            if (tick > 0) show_sample(*circuit, *segment, {shown, lane}, tick);
+            if (tick > 0) show_sample(*circuit, *segment, shown, tick);
             sample_tick(*circuit);
             if (tick + 1 == segment->duration) sample_end(*circuit);
             if (traced) traces.keep();
         }
         for (int64_t replay = 1; replay <= segment->replays; replay++)
         {
-            show_alone(*circuit, {shown + replay, lane}, replay == 1);
+            show_alone(*circuit, {segment->shown, shown.at + replay}, replay == 1);
             replay_onset(*circuit);
             for (int64_t tick = 0; tick < segment->replay_duration; tick++)
             {
@@ -172,4 +172,21 @@ extern "C" int64_t simulate(Circuit *const circuit, Segment *const segment)
         if (segment->diverged) return sample + 1;
     }
     return segment->samples;
+}
+
+// Draw random permutations as NumPy's Generator.permuted does, from its own bits; `drawn` comes before it is exchanged, so
+// that no jump depends on chance.
+extern "C" void permute(int64_t count, const int64_t length, int64_t *to, uint32_t (*const bits)(void *), void *const state)
+{
+    std::vector<int64_t> drawn(length);
+    for (; count > 0; count--, to += length)
+    {
+        for (int64_t i = length - 1; i > 0;)
+        {
+            drawn[i] = bits(state) & (UINT32_MAX >> __builtin_clz(i));
+            i -= drawn[i] <= i;
+        }
+        for (int64_t i = 0; i < length; i++) to[i] = i;
+        for (int64_t i = length - 1; i > 0; i--) std::swap(to[i], to[drawn[i]]);
+    }
 }

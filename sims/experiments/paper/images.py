@@ -13,8 +13,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from biorrr.sims.comparisons.contenders import (
+    STABLE,
+    Contender,
+    at_each_rates,
+    compare_learners,
+    final_numbers,
+)
+from biorrr.sims.comparisons.judgements import comparable
+from biorrr.sims.comparisons.problems import Problem, pose
 from biorrr.sims.data.pictures import Pictures
-from biorrr.sims.experiments.compare import at_the_end
 from biorrr.sims.lab import (
     Claim,
     ExperimentSettings,
@@ -28,9 +36,6 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.labelled import Grid
 from biorrr.sims.lazy import analysis, data_sets, models, xr
-from biorrr.sims.races.heats import Heat, tracks_of
-from biorrr.sims.races.judgements import comparable
-from biorrr.sims.races.laps import ASKED, STABLE, Lap, at_each_rates, race
 
 RANKS = {
     "mnist": 1,
@@ -68,7 +73,7 @@ CAPTIONS = {
     )
 }
 SHORT = {BIO: "bio", BACKPROP: "backprop"}  # names of learners in the summary
-HEAT = Heat("rrmse", "online")
+PROBLEM = Problem("rrmse", "online")
 
 
 @experiment(
@@ -78,7 +83,7 @@ HEAT = Heat("rrmse", "online")
     captions=CAPTIONS,
 )
 def images(lab: Lab, settings: ImagesSettings) -> Findings:
-    """Race Bio-RRMSE and backprop on each set of pictures, and check the paper's claim for each."""
+    """Compare Bio-RRMSE and backprop on all pictures, and check the paper's claim for each set."""
     from biorrr.analysis.figures.races import plot_pictures_race
 
     for pictures in settings.data:
@@ -90,14 +95,18 @@ def images(lab: Lab, settings: ImagesSettings) -> Findings:
     results: dict[str, Any] = {}
     for pictures in settings.data:
         data = lab.load(pictures)
-        tracks = tracks_of(data, [HEAT], settings.ridge)
+        posed = pose(data, [PROBLEM], settings.ridge)
         name, rank = data.name, RANKS[data.name]
 
-        courses = race(lab, line_up(data, settings), tracks)[HEAT].isel(k=0, drop=True)
+        courses = compare_learners(lab, contenders_of(data, settings), posed)[PROBLEM].isel(
+            k=0, drop=True
+        )
 
         results[f"{name}, k = {rank}"] = courses
-        quantities.append(Quantity(f"{name}_optimum", tracks[HEAT].exact.optimum(rank)))
-        quantities += summary(name, courses)
+        quantities.append(Quantity(f"{name}_optimum", posed[PROBLEM].exact.optimum(rank)))
+        for learner, key in SHORT.items():
+            row = f"{name}, k = {rank}: {learner}"
+            quantities += final_numbers(f"{name}_{key}", courses.sel(learner=learner), row)
         for at, case, numbers in at_each_rates(courses):
             claim = parity(name, at, settings)
             claims.append(replace(claim, case=case, numbers={**claim.numbers, **numbers}))
@@ -114,8 +123,8 @@ def images(lab: Lab, settings: ImagesSettings) -> Findings:
     )
 
 
-def line_up(data: data_sets.Dataset, settings: ImagesSettings) -> list[Lap]:
-    """Return all laps on one data set."""
+def contenders_of(data: data_sets.Dataset, settings: ImagesSettings) -> list[Contender]:
+    """Return all contenders on one data set."""
     rank = RANKS[data.name]
     bio, ann = (
         models.Rates.paper(data.name, 0, rank, "online", whose) for whose in ("biorrr", "ann")
@@ -125,7 +134,7 @@ def line_up(data: data_sets.Dataset, settings: ImagesSettings) -> list[Lap]:
         BACKPROP: (analysis.TwoLayerANN, {"online": True}, ann),
     }
     return [
-        Lap(HEAT, learner, algorithm, rank, settings.steps, rates, tuple(options.items()))
+        Contender(PROBLEM, learner, algorithm, rank, settings.steps, rates, tuple(options.items()))
         for learner, (algorithm, options, rates) in runners.items()
     ]
 
@@ -146,16 +155,3 @@ def parity(name: str, courses: xr.Dataset, settings: ImagesSettings) -> Claim:
         data=name,
         k=RANKS[name],
     )
-
-
-def summary(name: str, courses: xr.Dataset) -> list[Quantity]:
-    """Return the final numbers of every learner on one data set."""
-    found = []
-    for learner in courses["learner"].values:
-        end = courses.sel(learner=learner).isel(snapshot=-1)
-        key, row = f"{name}_{SHORT[learner]}", f"{name}, k = {RANKS[name]}: {learner}"
-        found += at_the_end(key, end.sel(rates=ASKED), row)
-        slowed = end.sel(rates=STABLE)
-        if (fraction := slowed["fraction"].item()) < 1:
-            found += at_the_end(f"{key}_slowed", slowed, f"{row}, {fraction:g} of the rates")
-    return found

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
+from biorrr.sims.comparisons.contenders import Contender, at_each_rates, compare_learners
+from biorrr.sims.comparisons.problems import Posed, Problem, pose
 from biorrr.sims.data import Data
 from biorrr.sims.experiments.compare import first_rows, printed_rates
 from biorrr.sims.experiments.plateau.agreement import WHITE, WHITE_PLACE, WHITENING
@@ -25,8 +28,6 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, np
-from biorrr.sims.races.heats import Heat, Track, tracks_of
-from biorrr.sims.races.laps import Lap, at_each_rates, race
 
 # Bounds.
 NEAR_ONE = (
@@ -61,32 +62,31 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
     """
     data = first_rows(lab.load(settings.data), settings.rows)
     check_rank(max(settings.k), data)
-    heats = [Heat(objective, "online", swapped=True) for objective in ("rrmse", "cca")]
-    tracks = tracks_of(data, heats, settings.ridge)
-    problems = [(heat, k) for heat in heats for k in settings.k]
+    problems = [Problem(objective, "online", swapped=True) for objective in ("rrmse", "cca")]
+    posed = pose(data, problems, settings.ridge)
 
-    over = {"heat": heats, "k": settings.k, "seed": settings.every_seed}
-    ends = lab.map(solve_offline, over, tracks)
-    laps = [
-        Lap(
-            heat,
-            heat.bio,
+    over = {"problem": problems, "k": settings.k, "seed": settings.every_seed}
+    ends = lab.map(solve_offline, over, posed)
+    contenders = [
+        Contender(
+            problem,
+            problem.bio,
             analysis.OnlineBioRRR,
             k,
             settings.online_steps,
-            printed_rates(data.name, heat.s, k, "biorrr", "online"),
+            printed_rates(data.name, problem.s, k, "biorrr", "online"),
         )
-        for heat, k in problems
+        for problem, k in product(problems, settings.k)
     ]
-    raced = race(lab, laps, tracks)
+    compared = compare_learners(lab, contenders, posed)
 
     claims: list[Claim] = []
-    for heat, k in problems:
-        about = {"data": data.name, "s": heat.s, "k": k}
-        solved = ends.sel(heat=heat, k=k)
+    for problem, k in product(problems, settings.k):
+        about = {"data": data.name, "s": problem.s, "k": k}
+        solved = ends.sel(problem=problem, k=k)
         claims += saturation(solved, run=f"Alg. 1, {settings.offline_steps:,} iterations", **about)
-        for at, case, numbers in at_each_rates(raced[heat].sel(k=k)):
-            deviations = at["whitening_error"].sel(learner=heat.bio).isel(snapshot=-1).values
+        for at, case, numbers in at_each_rates(compared[problem].sel(k=k)):
+            deviations = at["whitening_error"].sel(learner=problem.bio).isel(snapshot=-1).values
             claims.append(
                 Claim.over_seeds(
                     deviations,
@@ -107,15 +107,15 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
 
 
 def solve_offline(
-    task: Task, tracks: Mapping[Heat, Track], heat: Heat, k: int, seed: int
+    task: Task, posed: Mapping[Problem, Posed], problem: Problem, k: int, seed: int
 ) -> dict[str, Any]:
     """Return where the offline algorithm ends, at rates that follow the data, beside the exact
     solution.
     """
-    exact, data, settings = tracks[heat].exact, tracks[heat].data, task.settings
+    exact, data, settings = posed[problem].exact, posed[problem].data, task.settings
     learner = analysis.OfflineBioRRR(
         k=k,
-        s=heat.s,
+        s=problem.s,
         ridge=settings.ridge,
         steps=settings.offline_steps,
         random_state=seed,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -20,7 +21,8 @@ VERDICTS = (
 INTRODUCTION = """# The paper, sentence by sentence
 
 `biorrr paper` checks what Golkar et al. (NeurIPS 2020) and its supplement say. The table quotes each sentence in a few
-words and gives one number: that of the case (data set, s, rank) which decides. The appendix has all cases.
+words and gives one number: that of its worst case (data set, s, rank). The verdict says in how many cases it holds, where
+they differ. The appendix has all cases.
 
 - **holds**: the number lies within its bound. **Better than claimed**: it lies beyond the bound on the good side.
 - **does not hold**: it lies beyond the bound on the bad side.
@@ -29,10 +31,13 @@ words and gives one number: that of the case (data set, s, rank) which decides. 
 
 Numbers are medians over seeds. Behind them, in brackets, stands the 95 % confidence interval of the median (the range,
 for up to five seeds). Bounds are ours where the paper prints none. They stand in the code; those of *competitive* and
-of apical drive were set after earlier runs had been seen. They are two-sided where the sentence is: *comparable*,
-*match* and *within variance* mean at most a factor of 2, or 2 % of the optimum (5 % for pictures). *Competitive* means
+of apical drive were set after earlier runs had been seen. They are two-sided where the sentence is: *comparable* and
+*match* mean at most a factor of 2, or 2 % of the optimum (5 % for pictures). *Within variance* means that the interval
+of the difference includes 0; the number is the distance of the interval from 0. Apical drive is
+judged by what it adds to the excess of the same plateaus without it, seed by seed. *Competitive* means
 an excess over the optimum of at most 5 % more than the best rival's. A learner has arrived when its excess stays within
-5 %. All learners are compiled alike, and times are processor times on one thread. Where seeds
+5 %. CCALin runs twice, with the length of its iterations that needs the fewest of them and with the one that needs the
+fewest passes through the data; the better counts. All learners are compiled alike, and times are processor times on one thread. Where seeds
 diverge at the printed rates, the appendix says how many, and the largest fraction of the rates at which none diverges
 is a case of its own.
 """
@@ -113,10 +118,16 @@ def markdown(found: Mapping[str, Any]) -> str:
 
 
 def _row(sentence: Mapping[str, Any]) -> list[str]:
-    """Return the row of a sentence in the first table, with the case that decides."""
+    """Return the row of a sentence in the first table: the worst case, and the verdicts of all."""
     said, case = f"“{sentence['quote']}”{_small(sentence['place'])}", sentence["cases"][0]
     number = f"{case['number']}{_small(case['case'])}"
-    return [said, number, case["bounds"], f"**{case['verdict']}**{_small(case['reason'])}"]
+    verdicts = Counter(case["verdict"] for case in sentence["cases"]).most_common()
+    verdict = (
+        f"**{case['verdict']}**"
+        if len(verdicts) == 1
+        else "; ".join(f"**{one}** in {n} of {len(sentence['cases'])} cases" for one, n in verdicts)
+    )
+    return [said, number, case["bounds"], f"{verdict}{_small(case['reason'])}"]
 
 
 def _small(text: str) -> str:

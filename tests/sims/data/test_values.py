@@ -45,6 +45,8 @@ def test_a_config_gives_the_value_back(value):
     table = tomllib.loads(config_text(cls(data=value), {}))
     assert cls(data=table["data"]).data == value
     assert Data.made_from(value.plain()) == value
+    if value.set_name:
+        assert Data.made_from(str(value)) == value  # as titles and help show it
     assert hash(Data.made_from(value.plain())) == hash(value)
 
 
@@ -63,6 +65,16 @@ def test_options_tables_and_python_make_the_same():
     )
     assert resolve(cls, given={"data": "v1v2", "target": "V1"}).data == V1V2(target="V1")
     assert resolve(cls, given={"data": "x.csv", "y": "y.csv"}).data == Arrays("x.csv", "y.csv")
+
+
+def test_several_are_spelled_as_one():
+    cls = find_experiment("robustness").settings
+    several = (Digits(), Synthetic(m=4, n=3), Arrays("own.npz"))
+    table = '{name = "synthetic", m = 4, n = 3}'
+    assert resolve(cls, given={"data": ["digits", table, "own.npz"]}).data == several
+    assert resolve(cls, assignments=[f'data=["digits", {table}, "own.npz"]']).data == several
+    assert resolve(cls, assignments=["data=[digits, own.npz]"]).data == several[::2]
+    assert cls(data=[one.plain() for one in several]).data == several
 
 
 def test_nothing_is_read_before_it_is_loaded():
@@ -111,7 +123,7 @@ def test_what_is_no_data(given, sentence):
 def test_every_kind_is_one_of_those_that_are_listed():
     assert {*Data.kinds()} == {*CATALOGUE.values(), Arrays, Matlab, Pair}
     assert Digits().checksum() == load("digits").checksum
-    assert str(Synthetic(m=4)) == "synthetic (m 4)"
+    assert str(Synthetic(m=4)) == '{name = "synthetic", m = 4}'
     assert Arrays("x.npz").plain() == {"file": "x.npz"}
 
 

@@ -1,7 +1,7 @@
 """Judgements of what the paper says of its learners: courses at one rank, (learner, seed,
 snapshot), in, claims out.
 
-All bounds stand here. COMPETITIVE was set after earlier races had been seen. None grows with the
+All bounds stand here. COMPETITIVE was set after earlier runs had been seen. None grows with the
 noise. A learner has arrived when its excess stays within 5 % of the optimum. Values are medians
 over seeds.
 """
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from biorrr.sims.lab import PERCENT, Claim
+from biorrr.sims.lab.claims import median_interval
 from biorrr.sims.lazy import np, xr
 
 NEAR = 0.05  # excess within which a learner has arrived
@@ -78,6 +79,40 @@ def comparable(
             f"median excess of {name} in %": 100 * float(np.median(end))
             for name, end in ends.items()
         },
+        **claim,
+    )
+
+
+def within_variance(courses: xr.Dataset, learner: str, rival: str, **claim: Any) -> Claim:
+    """Judge the claim that two learners end within the scatter of each other: that the 95 %
+    interval of the difference, seed by seed, includes 0.
+
+    The value is how far the interval lies from 0, negative where ``learner`` is nearer to the
+    optimum.
+    """
+    ends = ends_of(courses, (learner, rival))
+    difference = ends[learner] - ends[rival]
+    least, most = median_interval(difference)
+    passes = {
+        f"{name} (passes)": float(np.median(arrivals(courses.sel(learner=name), "passes")))
+        for name in ends
+    }
+    return Claim(
+        value=max(least, 0.0) + min(most, 0.0),
+        low=0.0,
+        high=0.0,
+        better="below",
+        unit=PERCENT,
+        numbers={
+            "median difference in %": 100 * float(np.median(difference)),
+            "from": 100 * least,
+            "to": 100 * most,
+        }
+        | {
+            f"median excess of {name} in %": 100 * float(np.median(end))
+            for name, end in ends.items()
+        }
+        | {name: one if math.isfinite(one) else "never" for name, one in passes.items()},
         **claim,
     )
 

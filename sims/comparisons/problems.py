@@ -1,5 +1,5 @@
-"""Heats: which regression is raced, how samples arrive, and which view of the data predicts the
-other.
+"""Problems to compare learners on: which regression, how samples arrive, and which view of the data
+predicts the other.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from biorrr.sims.lazy import analysis, data_sets
 
 
 @dataclass(frozen=True)
-class Heat:
-    """One race.
+class Problem:
+    """A regression, and how samples arrive.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Heat:
 
     @property
     def bio(self) -> str:
-        """The paper's name for its algorithm in this race."""
+        """The paper's name for its algorithm."""
         return f"Bio-{self.objective.upper()}"
 
     def __str__(self) -> str:
@@ -46,22 +46,20 @@ class Heat:
 
 
 @dataclass(frozen=True)
-class Track:
-    """The centred data of a heat and their exact solution."""
+class Posed:
+    """The centred data of a problem, the predicting view as X, and their exact solution."""
 
     data: data_sets.Dataset
     exact: analysis.ExactSolution
 
 
-def tracks_of(data: data_sets.Dataset, heats: Iterable[Heat], ridge: float) -> dict[Heat, Track]:
-    """Centre the data and solve every heat exactly; heats of the same problem share their track."""
+def pose(
+    data: data_sets.Dataset, problems: Iterable[Problem], ridge: float
+) -> dict[Problem, Posed]:
+    """Centre the data, and solve every problem exactly."""
     data = data.centred()
-    solved: dict[tuple[float, bool], Track] = {}
-    tracks = {}
-    for heat in heats:
-        problem = heat.s, heat.swapped
-        if problem not in solved:
-            view = data.swapped() if heat.swapped else data
-            solved[problem] = Track(view, analysis.ExactSolution(view.X, view.Y, heat.s, ridge))
-        tracks[heat] = solved[problem]
-    return tracks
+    views = {problem: data.swapped() if problem.swapped else data for problem in problems}
+    return {
+        problem: Posed(view, analysis.ExactSolution(view.X, view.Y, problem.s, ridge))
+        for problem, view in views.items()
+    }

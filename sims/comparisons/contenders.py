@@ -1,0 +1,258 @@
+"""Contenders: one learner at one rank on one problem.
+
+A contender of which a seed diverges learns again, all seeds, with smaller rates; both are kept.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter, process_time
+from typing import Any
+
+from biorrr.sims.comparisons.problems import Posed, Problem
+from biorrr.sims.lab import PERCENT, Lab, Quantity, Task, compiled_if_possible
+from biorrr.sims.lab.lab import StoppedError
+from biorrr.sims.lab.labelled import Grid
+from biorrr.sims.lazy import circuits, data_sets, models, np, xr
+
+CIRCUIT = "circuit"
+# Fractions of the printed rates to try in turn: they sit at the edge of divergence.
+FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.2)
+SNAPSHOTS = 80
+# Coordinates of results: the rates asked for, and the largest fraction at which no seed diverges.
+ASKED, STABLE = "asked", "stable"
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One learner at one rank.
+
+    Parameters
+    ----------
+    problem
+        What it learns.
+    learner
+        Name of its curve.
+    algorithm
+        Class of :mod:`biorrr.analysis`; None for the circuit.
+    k
+        Rank.
+    steps
+        Number of samples (online) or iterations (offline).
+    rates
+        Learning rates, where the learner takes any; None for those that follow the data.
+    options
+        Further options of the algorithm, by name.
+    """
+
+    problem: Problem
+    learner: str
+    algorithm: Callable[..., Any] | None
+    k: int
+    steps: int
+    rates: models.Rates | None = None
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+def compare_learners(
+    lab: Lab, contenders: Sequence[Contender], posed: Mapping[Problem, Posed]
+) -> dict[Problem, xr.Dataset]:
+    """Let all contenders of each problem learn from every seed.
+
+    Returns steps done ``t``, (learner, k, snapshot); passes through the data, CPU seconds,
+    objective, excess and whitening error until then, (learner, k, seed, snapshot); which seeds have
+    ``diverged``, (learner, k, seed), whose other values are NaN; and the ``fraction`` of the rates
+    asked for, (learner, k). All have the dimension ``rates`` before their own. A learner that stops
+    early keeps its last values.
+    """
+    waiting, courses = [*contenders], dict[tuple[str, Contender], xr.Dataset]()
+    for fraction in FRACTIONS:
+        tried = [replace(one, rates=one.rates and one.rates.scaled(fraction)) for one in waiting]
+        found = lab.map(learn, {"contender": tried, "seed": lab.settings.every_seed}, posed)
+        for place, one in enumerate(waiting):
+            course = found.isel(contender=place, drop=True).assign(fraction=fraction)
+            courses.setdefault((ASKED, one), course)
+            courses[STABLE, one] = course
+        waiting = [one for one in waiting if (courses[STABLE, one]["diverged"] != "").any()]
+        for one in waiting:
+            if fraction == FRACTIONS[-1] or one.rates is None:
+                why = max(courses[STABLE, one]["diverged"].values)
+                raise StoppedError(f"{one.learner} ({one.problem}): {why}")
+        if not waiting:
+            break
+    return {
+        problem: _join(courses, [one for one in contenders if one.problem == problem])
+        for problem in posed
+    }
+
+
+def _join(
+    courses: Mapping[tuple[str, Contender], xr.Dataset], contenders: Sequence[Contender]
+) -> xr.Dataset:
+    """Join the courses of all learners of a problem at all ranks."""
+    names = {"learner": [one.learner for one in contenders], "k": [one.k for one in contenders]}
+    grid = Grid.over({"rates": (ASKED, STABLE)} | names)
+    by_names = {(which, one.learner, one.k): (which, one) for which, one in courses}
+    joined = grid.join([courses[by_names[tuple(item.values())]] for item in grid.items])
+    last = joined["t"].notnull().sum("snapshot") - 1
+    results = joined.isel(
+        snapshot=np.minimum(xr.DataArray(range(joined.sizes["snapshot"]), dims="snapshot"), last)
+    )
+    results = results.assign(diverged=joined["diverged"] != "", t=results["t"].max("seed"))
+    results["fraction"].attrs["long_name"] = "fraction of the rates asked for"
+    results["t"].attrs["long_name"] = "samples (online) or iterations (offline)"
+    results["passes"].attrs["long_name"] = "passes through the data"
+    results["seconds"].attrs.update(long_name="CPU time", units="s")
+    return results
+
+
+def at_each_rates(courses: xr.Dataset) -> Iterator[tuple[xr.Dataset, str, dict[str, str]]]:
+    """Yield courses at one rank at the rates asked for and, if a seed diverged, at smaller ones.
+
+    Each comes with words of its rates and numbers that belong to it. At the rates asked for, seeds
+    in which a learner diverged are left out of all learners; the numbers say how many diverged.
+    """
+    asked, stable = courses.sel(rates=ASKED), courses.sel(rates=STABLE)
+    diverged = asked["diverged"].transpose("learner", "seed")
+    if not diverged.any():
+        yield asked, "", {}
+        return
+    numbers = {
+        f"seeds of {one['learner'].item()} that diverge": f"{one.sum().item()} of {one.size}"
+        for one in diverged
+        if one.any()
+    }
+    survivors = asked.isel(seed=~diverged.any("learner").values)
+    if survivors.sizes["seed"]:
+        yield survivors, "printed rates, seeds that do not diverge", numbers
+    words = [
+        f"{one['learner'].item()} at {one.item():g} of the printed rates"
+        for one in stable["fraction"]
+        if one < 1
+    ]
+    yield stable, ", ".join(words), {}
+
+
+def final_numbers(name: str, courses: xr.Dataset, row: str) -> Iterator[Quantity]:
+    """Yield the final numbers of a learner at one rank, at the rates asked for and, if a seed
+    diverged, at smaller ones.
+    """
+    ends = courses.isel(snapshot=-1)
+    yield from _at_the_end(name, ends.sel(rates=ASKED), row)
+    slowed = ends.sel(rates=STABLE)
+    if (fraction := slowed["fraction"].item()) < 1:
+        yield from _at_the_end(f"{name}_slowed", slowed, f"{row}, {fraction:g} of the rates")
+
+
+def _at_the_end(name: str, end: xr.Dataset, row: str) -> list[Quantity]:
+    """Return the final numbers among the seeds that did not diverge."""
+    diverged, ran = end["diverged"].values.mean(), end.isel(seed=~end["diverged"].values)
+    excess = ran["excess"].values if ran.sizes["seed"] else np.array([np.nan])
+    return [
+        Quantity(f"{name}_excess", excess.mean(), PERCENT, "excess", spread=excess.std(), row=row),
+        Quantity(f"{name}_excess_max", excess.max(), PERCENT),
+        Quantity(f"{name}_whitening_error", ran["whitening_error"].mean().item()),
+        Quantity(f"{name}_cpu_seconds", ran["seconds"].mean().item(), "s", "CPU time", row=row),
+        Quantity(f"{name}_passes", ran["passes"].mean().item()),
+        Quantity(f"{name}_steps", end["t"].item()),
+        Quantity(f"{name}_rates_fraction", end["fraction"].item()),
+        Quantity(
+            f"{name}_diverged", diverged, PERCENT, "seeds that diverge" if diverged else "", row=row
+        ),
+    ]
+
+
+def learn(
+    task: Task, posed: Mapping[Problem, Posed], contender: Contender, seed: int
+) -> dict[str, Any]:
+    """Let a contender learn from one seed.
+
+    Returns steps done, passes through the data and CPU seconds until then, and the scores of the
+    filters then, each (snapshot,); and the reason why it ``diverged``, if it has.
+    """
+    from threadpoolctl import threadpool_limits
+
+    problem = posed[contender.problem]
+    for view in (problem.data.X, problem.data.Y):
+        view.setflags(write=False)  # so that checkpoints need their checksum but once
+    with threadpool_limits(1), np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", message=".*columns are constant"
+        )  # as the paper's data have them
+        try:
+            run = run_circuit if contender.algorithm is None else run_algorithm
+            found = run(task, contender, seed, problem.data)
+        except (circuits.Diverged, FloatingPointError) as error:
+            return {"diverged": str(error)}
+        Vx = found.pop("Vx")
+        found |= {
+            name: np.atleast_1d(getattr(problem.exact, name)(Vx))
+            for name in ("objective", "excess", "whitening_error")
+        }
+    return {name: ("snapshot", values) for name, values in found.items()} | {"diverged": ""}
+
+
+def run_circuit(
+    task: Task, contender: Contender, seed: int, data: data_sets.Dataset
+) -> dict[str, np.ndarray]:
+    """Run the circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by
+    replay.
+    """
+    from biorrr.analysis.algorithms.estimator import shuffled_passes
+    from biorrr.analysis.algorithms.weights import initial_weights
+    from biorrr.models.auto_rates import Drive
+
+    X, Y, settings = data.X, data.Y, task.settings
+    k, s, steps, rates = contender.k, contender.problem.s, contender.steps, contender.rates
+    # Bio-RRR and backprop draw the same from the same seed: the order first, then the weights.
+    drawn = np.random.RandomState(seed)
+    order = shuffled_passes(len(X), steps, drawn)
+    start = rates.start if rates else Drive.of(X, Y, (settings.ridge, settings.ridge)).start(s)
+    shape = X.shape[1], Y.shape[1], k
+    Vx, Vy, Q = initial_weights(shape, start, drawn, None, None, None)
+    circuit = settings.make_circuit(
+        k=k,
+        s=s,
+        rates=rates or "auto",
+        ridge=settings.ridge,
+        engine=compiled_if_possible(settings.engine),
+        seed=seed,
+        Vx0=Vx,
+        Vy0=Vy,
+        Q0=Q,
+        R0=Q.T,
+    )
+    circuit.run(
+        X, Y, order=order[:1], snapshots=1, record=(), progress=False
+    )  # compiles and warms up: the first run pays for more
+    began, clock = perf_counter(), process_time()
+    run = task.run(circuit, X, Y, order=order, snapshots=SNAPSHOTS, record=())
+    # Of a run that was cut short only the wall time is known until then: as much CPU time as in the
+    # rest of it.
+    share = max(1.0, run.data.attrs["seconds"] / (perf_counter() - began))
+    seen = run.data["seen"].values
+    seconds = share * (process_time() - clock) * seen / steps
+    return {"t": seen, "passes": seen / len(X), "seconds": seconds, "Vx": run.data["Vx"].values}
+
+
+def run_algorithm(
+    task: Task, contender: Contender, seed: int, data: data_sets.Dataset
+) -> dict[str, np.ndarray]:
+    """Run one of the algorithms of :mod:`biorrr.analysis`."""
+    assert contender.algorithm is not None
+    chosen = dict(contender.options)
+    if contender.rates is not None:
+        chosen["rates"] = contender.rates
+    if "s" in contender.algorithm().get_params():
+        chosen["s"] = contender.problem.s
+    learner = contender.algorithm(
+        k=contender.k,
+        ridge=task.settings.ridge,
+        steps=contender.steps,
+        snapshots=SNAPSHOTS,
+        random_state=seed,
+        **chosen,
+    )
+    return learner.fit(data.X, data.Y).path_._asdict()
