@@ -26,16 +26,15 @@ from biorrr.models.paper.neuromodulator import (
     broadcast_rates,
     broadcasting,
 )
-from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.paper.populations import Interneurons, PyramidalNeurons
 from biorrr.models.paper.synapses import (
     DistalSynapses,
     InterneuronToPyramidal,
     ProximalSynapses,
     PyramidalToInterneuron,
 )
-from biorrr.models.parts import Parts, Pathway, Population, summed
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, summed
 from biorrr.models.rates import Rates
-from biorrr.models.variables import Step, Variable, broadcast
 
 
 def suffix(area: int) -> str:

@@ -18,9 +18,8 @@ uniform: over the noise's time constant they add up to what Gaussian ones do.
 
 from __future__ import annotations
 
-from biorrr.models.parts import Population
+from biorrr.models.parts import Population, Step, Variable, parameter
 from biorrr.models.random_draws import Stream
-from biorrr.models.variables import Step, Variable, parameter
 
 # Values are those of Naud & Sprekeler 2018, and of the same cell in Payeur et al. 2021 (Nat.
 # Neurosci. 24:1010), where no other source is named.

@@ -10,9 +10,8 @@ Neurosci. 17:401); they are not fitted to any one cell.
 
 from __future__ import annotations
 
-from biorrr.models.parts import Population
+from biorrr.models.parts import Population, Step, Variable, parameter
 from biorrr.models.random_draws import Stream
-from biorrr.models.variables import Step, Variable, parameter
 
 
 def SomatostatinCells(size: int | None = None) -> Population:

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from biorrr.models.auto_rates import MEMORY, PLANNED, Drive, plan
-from biorrr.models.parts import Parts, Population, summed
+from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, summed
 from biorrr.models.rates import Rate
-from biorrr.models.variables import Step, Variable, broadcast
 
 PLASTICITY = {
     "x": "proximal",
