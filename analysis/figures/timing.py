@@ -65,9 +65,9 @@ def plot_delays(results: Dataset, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     results
-        ``angle`` (learner, delay, seed) in degrees: every seed is a dot, lines join medians. The
-        attribute ``found`` is the angle up to which the fixed point counts as found.
-        ``learner_words`` (learner,) name the learners.
+        ``angle`` (rule, delay, seed) in degrees: every seed is a dot, lines join medians. The
+        attribute ``found`` is the angle up to which the fixed point counts as found. ``words``
+        (rule,) name the rules.
     """
     angles, delays = results["angle"], results["delay"].values
     found, seeds = angles.attrs["found"], angles.shape[2]
@@ -75,7 +75,7 @@ def plot_delays(results: Dataset, *, ax: Axes | None = None) -> Axes:
     ax.axhspan(0, found, label=f"below {found:g}°: counts as found", **BAND)
     ax.axhline(90, label="90°: nothing learned", **GUIDE)
     spread = 0.06 * (np.arange(seeds) - (seeds - 1) / 2)  # so that equal seeds stay visible
-    words = results["learner_words"].values
+    words = results["words"].values
     for tint, marker, name, values in zip(_tints(), "so", words, angles.values, strict=True):
         ax.plot(delays, np.median(values, axis=1), color=tint, linewidth=0.9)
         dots = ax.plot(delays[:, None] + spread, values, marker, color=tint, markersize=3)
@@ -94,14 +94,14 @@ def plot_fields(results: Dataset, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     results
-        ``field`` (field_rule, position): drive of the cell. The attribute ``plateau`` is where a
+        ``field`` (rule, position): drive of the cell. The attribute ``plateau`` is where a
         plateau begins and ends, in cm. ``predicted_field`` (position,) is what the traces predict.
-        ``field_rule_words`` (field_rule,) name the rules; ``position`` is in cm.
+        ``words`` (rule,) name the rules; ``position`` is in cm.
     """
     fields, positions = results["field"], results["position"].values
     ax = axes_of(ax, height=2.5)
     ax.axvspan(*fields.attrs["plateau"], label="plateau", **BAND)
-    rules = results["field_rule_words"].values
+    rules = results["words"].values
     for tint, dashes, rule, field in zip(_tints(), (":", "-"), rules, fields.values, strict=True):
         look = {"color": tint, "linestyle": dashes, "linewidth": 2.4, "alpha": 0.7}
         ax.plot(positions, field / (field.max() or 1.0), label=str(rule), **look)

@@ -25,7 +25,7 @@ def command(
     ] = 4,
     s: Annotated[
         float, typer.Option("-s", "--s", metavar="NUMBER", help="0 is RRMSE, 1 is CCA")
-    ] = 0.0,
+    ] = 0,
     ridge: Annotated[
         float | None,
         typer.Option(

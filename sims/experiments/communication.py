@@ -191,7 +191,7 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
         errors = learned["error"].sum("fold")
         results["circuit_r2"] = 1 - errors / results["deviations"]
         run = [
-            Quantity("engine", learned.attrs["engine"]),
+            Quantity("engine", learned.attrs.get("engine", settings.engine)),
             Quantity("seconds", float(learned["seconds"].sum())),
         ]
     notes = [*data.notes, *notes_of(results)]

@@ -125,7 +125,7 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
             Quantity("seeds", settings.seeds),
             *summary(results),
             Quantity("samples", samples),
-            Quantity("engine", found.attrs["engine"]),
+            Quantity("engine", found.attrs.get("engine", settings.engine)),
             Quantity("seconds", found["seconds"].sum().item(), "s"),
         ],
         rows={f"s = {in_full(s)}": in_words(results.sel(s=s)) for s in settings.s},

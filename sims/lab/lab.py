@@ -180,12 +180,6 @@ class Lab(Generic[S]):
             return grid.array(results)
         return grid.join(results)
 
-    def each(self, function: Callable[..., Any], items: Any, *shared: Any) -> dict[Any, Any]:
-        """Run ``function(task, item, *shared)`` for each item, and return the results by item."""
-        items = [*dict.fromkeys(items)]
-        results = self._compute(function, [{"": item} for item in items], shared, False)
-        return dict(zip(items, results, strict=True))
-
     def _compute(
         self,
         function: Callable[..., Any],
@@ -365,8 +359,6 @@ def _work(
     attended = single and place is not None
     task = Task(settings, place, name, attended, keep_unfinished and attended)
     try:
-        if "" in coordinates:
-            return function(task, coordinates[""], *shared), task.failure
         return function(task, *shared, **coordinates), task.failure
     except circuits.Diverged as error:
         words = ", ".join(f"{name} {value}" for name, value in coordinates.items())

@@ -318,19 +318,19 @@ def lags(rng):
 
 def delays(rng):
     words = ["the paper's rule", "with eligibility traces"]
-    coords = {"delay": [0, 1, 2, 4, 8], "learner_words": ("learner", words)}
-    sizes = {"learner": 2, "delay": 5, "seed": 3}
-    results = 50 * dataset(rng, {"angle": ("learner", "delay", "seed")}, coords, **sizes)
+    coords = {"delay": [0, 1, 2, 4, 8], "words": ("rule", words)}
+    sizes = {"rule": 2, "delay": 5, "seed": 3}
+    results = 50 * dataset(rng, {"angle": ("rule", "delay", "seed")}, coords, **sizes)
     results["angle"].attrs["found"] = 10.0
     return timing.plot_delays(results)
 
 
 def fields(rng):
     words = ["the paper's rule", "with eligibility traces"]
-    shapes = {"field": ("field_rule", "position"), "predicted_field": ("position",)}
+    shapes = {"field": ("rule", "position"), "predicted_field": ("position",)}
     at = np.linspace(0, 180, 60)
-    coords = {"position": at, "field_rule_words": ("field_rule", words)}
-    results = dataset(rng, shapes, coords, field_rule=2, position=60)
+    coords = {"position": at, "words": ("rule", words)}
+    results = dataset(rng, shapes, coords, rule=2, position=60)
     results["field"].attrs["plateau"] = (80.0, 95.0)
     return timing.plot_fields(results)
 

@@ -21,7 +21,7 @@ LEARN = (
     "--ridge",
     "0",
 )
-FAMILY = ("family", *LEARN[1:], "--seeds", "2")  # in several processes
+FAMILY = ("family", *LEARN[1:], "--engine", "numpy", "--seeds", "2")  # in several processes
 SAID = ["Importing Brian2...", "Compiling the circuit (about 2 s, once)..."]
 
 
@@ -55,5 +55,6 @@ def test_a_command_shows_each_once_on_a_terminal(command, tmp_path):
     os.close(theirs)
     said = os.read(ours, 10_000).decode()
     os.close(ours)
-    assert [line for line in said.replace("\r", "").splitlines() if line.endswith("...")] == SAID
+    lines = [line for line in said.replace("\r", "").splitlines() if line.endswith("...")]
+    assert lines == SAID[: 1 if "numpy" in command else 2]
     assert "\\x1b" not in said

@@ -1,6 +1,7 @@
 """``biorrr family``: every member between RRMSE and CCA, and that wrong circuits are found out."""
 
 import json
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from biorrr.analysis.distal_rule import fit_distal_rule
 from biorrr.sims import main
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.family import compare, judge, summary
+from biorrr.sims.lab.labelled import Grid
 
 DATA = '{name="synthetic", samples=200, m=6, n=5, latents=2}'
 
@@ -145,3 +147,17 @@ def test_command_fills_a_folder(tmp_path, capsys):
         assert results["eigenvalues_QQ"].sizes == {"s": 2, "seed": 1, "component": 2}
         np.testing.assert_allclose(results["own_current"], [0, 0.4], atol=1e-9)
         np.testing.assert_allclose(results["decay"], [1, 0.64], rtol=1e-9)
+
+
+def test_engine_auto_may_differ_between_circuits(tmp_path, monkeypatch):
+    """It chooses by what a circuit has cost so far: the first ones may have run on numpy."""
+    engines, join = cycle(["numpy", "cpp"]), Grid.join
+
+    def join_mixed(grid, results):
+        mixed = [one.assign_attrs(dict.fromkeys(one.attrs, next(engines))) for one in results]
+        return join(grid, mixed)
+
+    monkeypatch.setattr(Grid, "join", join_mixed)
+    args = ["--data", DATA, "--epochs", "1", "--out", str(tmp_path / "out")]
+    assert main.run(["family", *args]) == 0
+    assert json.loads((tmp_path / "out/summary.json").read_text())["engine"] == "auto"

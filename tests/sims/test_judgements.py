@@ -26,7 +26,12 @@ from biorrr.sims.comparisons.sentences import check_claims
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.paper import long_runs, theorems
 from biorrr.sims.experiments.paper.images import BACKPROP, BIO, ImagesSettings, parity
-from biorrr.sims.experiments.paper.sensitivity import decades, largest_stable, tolerance
+from biorrr.sims.experiments.paper.sensitivity import (
+    HALF_DECADES,
+    decades,
+    from_largest_stable,
+    tolerance,
+)
 
 T = np.array([1, 10, 100, 1000, 10_000])
 
@@ -145,8 +150,27 @@ def test_decades_of_rates_that_do():
         xr.Dataset({"excess": (("decade", "N", "seed"), grid)}, {"algorithm": "ANN", "k": 2})
     )
     assert (claim.verdict, claim.value, claim.label) == ("not judged", 0.0, "k = 2, ANN")
-    rows = [np.array([[0.1, np.nan]]), np.array([[0.1, 0.2]]), np.array([[0.1, 0.2]])]
-    assert largest_stable(rows) == 1
+
+
+def test_rates_are_shown_from_the_largest_stable_one_downwards():
+    """Of three algorithms: one diverges once at the largest rate, one only at the smallest, and one
+    everywhere.
+    """
+    excess = np.arange(3 * 7 * 2.0).reshape(3, 1, 7, 1, 2)
+    excess[0, 0, 0, 0, 1] = excess[1, 0, 6] = excess[2, 0, :, 0, 0] = np.nan
+    found = xr.Dataset(
+        {
+            "excess": (("algorithm", "k", "half_decades", "N", "seed"), excess),
+            "eta0": (("algorithm", "k", "half_decades"), [[range(7, 0, -1)]] * 3),
+        },
+        {"half_decades": [*HALF_DECADES]},
+    )
+    shown = from_largest_stable(found)
+    assert shown["eta0"].isel(algorithm=0, k=0).values.tolist() == [6, 5, 4, 3, 2]
+    assert shown["eta0"].isel(algorithm=1, k=0).values.tolist() == [7, 6, 5, 4, 3]
+    np.testing.assert_array_equal(shown["eta0"].isel(algorithm=2, k=0), [1, *[np.nan] * 4])
+    np.testing.assert_array_equal(shown["excess"].values[0, 0, :, 0], excess[0, 0, 1:6, 0])
+    np.testing.assert_array_equal(shown["excess"].values[1, 0, :, 0], excess[1, 0, :5, 0])
 
 
 @pytest.fixture(scope="module")

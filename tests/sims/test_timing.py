@@ -12,33 +12,28 @@ from biorrr.circuit import Microcircuit
 from biorrr.models import Eligibility
 from biorrr.sims import main
 from biorrr.sims.data import load
-from biorrr.sims.experiments.timing import CLAIMS, TimingSettings
-from biorrr.sims.experiments.timing.late_instruction import (
+from biorrr.sims.experiments.timing import (
+    CLAIMS,
     FOUND,
-    Learner,
-    late_learners,
-    late_quantities,
-    late_results,
-    learn_late,
-)
-from biorrr.sims.experiments.timing.pairings import (
+    PLACE,
+    PLATEAU,
     PULSE_INTERVAL,
     PULSES,
-    lags,
-    pair,
-    pairing_quantities,
-    pairing_results,
-    pulse_times,
-)
-from biorrr.sims.experiments.timing.place_fields import (
-    PLACE,
+    RULES,
     SPEED,
-    field_quantities,
-    field_results,
+    TICK,
+    TimingSettings,
+    about_delays,
+    about_fields,
+    about_lags,
+    lags,
     lap,
+    learn_late,
+    pair,
     plateau,
+    pulse_times,
+    theory,
 )
-from biorrr.sims.experiments.timing.single_cell import PLATEAU, RULES, TICK
 from biorrr.sims.lab import Claim, Task
 
 DATA = '{name="synthetic", samples=200, m=5, n=4, latents=3}'
@@ -48,7 +43,7 @@ DATA = '{name="synthetic", samples=200, m=5, n=4, latents=3}'
 def few_lags(monkeypatch):
     """A single pairing and few lags."""
     for name, value in (("REPEATS", 1), ("LAG_STEP", 0.5), ("PAUSE", 12.0)):
-        monkeypatch.setattr(f"biorrr.sims.experiments.timing.pairings.{name}", value)
+        monkeypatch.setattr(f"biorrr.sims.experiments.timing.{name}", value)
 
 
 def job(**settings):
@@ -56,9 +51,10 @@ def job(**settings):
 
 
 def test_pairings_follow_the_traces(few_lags):
-    change = pair(job(engine="numpy"), "traces")["change"]
-    theory = pairing_curve(lags(), pulse_times(), PLATEAU, 1.31, 0.69)
-    np.testing.assert_allclose(change, theory, rtol=0.02)
+    dim, change = pair(job(engine="numpy"), "traces")["change"]
+    assert dim == "lag"
+    expected = pairing_curve(lags(), pulse_times(), PLATEAU, 1.31, 0.69)
+    np.testing.assert_allclose(change, expected, rtol=0.02)
     span = PULSE_INTERVAL * (PULSES - 1)
     assert fit_time_constants(lags(), change, span + TICK, PLATEAU) == pytest.approx(
         (1.31, 0.69), rel=0.01
@@ -77,11 +73,9 @@ def slow_traces(**arguments):
 def test_a_circuit_with_other_traces_is_caught(few_lags, monkeypatch):
     monkeypatch.setattr("biorrr.sims.lab.own_circuits.circuit_function", lambda named: slow_traces)
     asked = job(engine="numpy", circuit="own.py:slow_traces")
-    change = pair(asked, "traces")["change"]
-    results = xr.Dataset(
-        {"change": (("rule", "lag"), [change])}, {"rule": ["traces"], "lag": lags()}
-    )
-    found = {one.name: one for one in pairing_quantities(asked.settings, results)}
+    _, change = pair(asked, "traces")["change"]
+    results = xr.Dataset({"change": (("rule", "lag"), [change])}, {"rule": ["traces"]})
+    found = {one.name: one for one in about_lags(results, asked.settings)}
     assert found["tau_x_fitted"].value == pytest.approx(2.0, rel=0.02)
     assert Claim.about(found["time_constant_error"], "").holds is False
 
@@ -96,29 +90,21 @@ def judged(tau_x=1.31, with_traces=6.0, without=70.0, moved=0, narrowed=1.0):
         if tau_x
         else np.zeros(len(lags()))
     )
-    angles = {"plain": without, "traces": with_traces}
     positions, X = lap()
     field = X @ learned_weights(X, plateau()[:, 0], TICK, settings.tau_x, settings.tau_plateau)
     field = np.roll(
         field.max() * (field / field.max()) ** narrowed,
         round(moved / (positions[1] - positions[0])),
     )
-    taught = {
-        learner: {"angle": angles[learner.rule], "excess": 0.1}
-        for learner in late_learners(settings)
-    }
-    results = xr.merge(
-        [
-            pairing_results(settings, {rule: {"change": curve} for rule in RULES}),
-            late_results(settings, taught),
-            field_results(settings, {rule: {"field": field} for rule in RULES}),
-        ]
+    angles = [[[without]] * 2, [[with_traces]] * 2]
+    results = theory(settings).assign(
+        change=(("rule", "lag"), [curve] * 2),
+        angle=(("rule", "delay", "seed"), angles),
+        excess=(("rule", "delay", "seed"), np.full((2, 2, 1), 0.1)),
+        field=(("rule", "position"), [field] * 2),
     )
-    quantities = [
-        *pairing_quantities(settings, results),
-        *late_quantities(settings, results),
-        *field_quantities(results),
-    ]
+    results = results.assign_coords(delay=[0, 2])
+    quantities = [*about_lags(results, settings), *about_delays(results), *about_fields(results)]
     return {one.name: Claim.about(one, "").holds for one in quantities if one.name in CLAIMS}
 
 
@@ -139,15 +125,15 @@ def test_every_claim_can_fail(wrong, caught):
 
 
 def test_angles_are_means_over_seeds_and_the_worst_of_all_delays():
-    settings = TimingSettings(data=DATA, delays=(0, 1, 3), seeds=2)
-    angles = {"plain": 50.0, "traces": 5.0}
-    found = {
-        one: {"angle": angles[one.rule] + one.delay + 2 * one.seed, "excess": 0.1 * (1 + one.seed)}
-        for one in late_learners(settings)
-    }
-    known = {
-        one.name: one.value for one in late_quantities(settings, late_results(settings, found))
-    }
+    rule, delay, seed = np.array([50.0, 5.0])[:, None, None], np.array([0, 1, 3])[:, None], [0, 1]
+    dims = "rule", "delay", "seed"
+    angle = rule + delay + 2 * np.array(seed)
+    excess = np.broadcast_to(0.1 * (1 + np.array(seed)), angle.shape)
+    results = xr.Dataset(
+        {"angle": (dims, angle), "excess": (dims, excess)},
+        {"rule": [*RULES], "delay": [0, 1, 3], "seed": seed},
+    )
+    known = {one.name: one.value for one in about_delays(results)}
     assert [known[f"angle_plain_{delay}"] for delay in (0, 1, 3)] == pytest.approx([51, 52, 54])
     assert [known[f"angle_traces_{delay}"] for delay in (0, 1, 3)] == pytest.approx([6, 7, 9])
     assert [known[f"angle_traces_{delay}_max"] for delay in (0, 1, 3)] == pytest.approx([7, 8, 10])
@@ -171,11 +157,10 @@ def test_each_rule_has_its_departure_and_y_comes_late(monkeypatch):
 
     monkeypatch.setattr("biorrr.sims.lab.Task.run", capture)
     centred = data.X - data.X.mean(axis=0)
+    asked = job(engine="numpy", samples=1000, k=1, trace=2.0)
     for rule, departures in {"plain": (), "traces": (Eligibility(2.0, 0.0, 2.0),)}.items():
         with pytest.raises(CapturedError):
-            learn_late(
-                job(engine="numpy", samples=1000, k=1, trace=2.0), Learner(3, rule, 0), data, exact
-            )
+            learn_late(asked, data, exact, rule=rule, delay=3, seed=0)
         assert given["departures"] == departures
         assert (given["Y"][:3] == 0).all()
         shown = [np.flatnonzero((centred == row).all(axis=1))[0] for row in given["X"][:20]]
@@ -187,7 +172,7 @@ def test_late_instruction_is_learned_with_traces_alone():
     asked, data = job(engine="cpp", samples=400_000, k=1, trace=2.0), load(DATA)
     exact = ExactSolution(*data.stand_in, 0.0, 0.0)
     angles = {
-        rule: learn_late(asked, Learner(1, rule, 0), data, exact)["angle"]
+        rule: learn_late(asked, data, exact, rule=rule, delay=1, seed=0)["angle"]
         for rule in ("plain", "traces")
     }
     assert angles["traces"] < FOUND

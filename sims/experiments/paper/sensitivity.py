@@ -8,7 +8,7 @@ samples is drawn for each pair. Data are centred.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,18 +34,9 @@ from biorrr.sims.lab import (
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, models, np, xr
 
-HALF_DECADES = (
-    1,
-    0,
-    -1,
-    -2,
-    -3,
-    -4,
-    -5,
-)  # of eta0 over the printed one: beyond what is stable, and two decades below
-N = tuple(
-    float(n) for n in (100, 316, 1_000, 3_162, 10_000)
-)  # samples; the printed ones are 200 to 7000
+# Of eta0 over the printed one: beyond what is stable, and two decades below.
+HALF_DECADES = (1, 0, -1, -2, -3, -4, -5)
+N = (100.0, 316.0, 1_000.0, 3_162.0, 10_000.0)  # samples; the printed ones are 200 to 7000
 ROWS = 5  # values of eta0 that two decades hold
 BIO, ANN = "Bio-RRMSE", "ANN"
 PLACE = 'supplement E, "Numerical experiment details", RRMSE'
@@ -63,30 +54,6 @@ class SensitivitySettings(ExperimentSettings):
     seeds: int = seeds_option(3)
     steps: int = option(100_000, "samples presented", at_least=1)
     ridge: float = option(0.1, "added to Cxx and Cyy on the diagonal", at_least=0)
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a grid: one algorithm at one rank with one eta0, ``half_decades`` from the printed
-    one.
-    """
-
-    algorithm: str
-    k: int
-    half_decades: int
-
-    def rates(self, data: str, N: float) -> models.Rates:
-        """Return the printed rates with another eta0, all in proportion, that halve in N
-        samples.
-        """
-        printed = models.Rates.paper(
-            data, 0, self.k, "online", "biorrr" if self.algorithm == BIO else "ann"
-        )
-        scaled = printed.scaled(10 ** (self.half_decades / 2))
-        each: dict[str, Any] = {
-            name: models.Rate(getattr(scaled, name).eta0, N) for name in ("x", "y", "q", "r")
-        }
-        return models.Rates(**each)
 
 
 CAPTIONS = {
@@ -118,17 +85,11 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
         "rrmse", "online", swapped=isinstance(settings.data, MediaMill)
     )  # the direction of the paper
     posed = pose(data, [problem], settings.ridge)
-
     view = posed[problem].data
-    rows = [
-        Row(algorithm, k, step)
-        for algorithm in (BIO, ANN)
-        for k in settings.k
-        for step in HALF_DECADES
-    ]
-    found = lab.each(run_row, rows, problem, posed)
 
-    results = join([found[row]["excess"] for row in rows], data.name, settings)
+    over = {"algorithm": (BIO, ANN), "k": settings.k, "half_decades": HALF_DECADES}
+    found = lab.map(run_row, over, problem, posed)
+    results = from_largest_stable(found.assign_coords(N=[*N], seed=[*settings.every_seed]))
     each = [results.sel(algorithm=algorithm, k=k) for algorithm in (BIO, ANN) for k in settings.k]
     what = f"{view.name}: {view.direction}; {settings.steps:,} samples, {settings.seeds} seeds"
     known = {"data": view.name, "direction": view.direction, "steps": settings.steps}
@@ -171,21 +132,50 @@ def decades(grid: np.ndarray) -> np.ndarray:
 
 
 def run_row(
-    task: Task, row: Row, problem: Problem, posed: Mapping[Problem, Posed]
-) -> dict[str, np.ndarray]:
-    """Return the excess at the end for every N and seed, (N, seeds); NaN where the learner
-    diverged.
+    task: Task,
+    problem: Problem,
+    posed: Mapping[Problem, Posed],
+    algorithm: str,
+    k: int,
+    half_decades: int,
+) -> dict[str, Any]:
+    """Run one algorithm at one rank with one eta0, ``half_decades`` from the printed one.
+
+    Returns that eta0, and the excess at the end for every N and seed, (N, seed); NaN where the
+    learner diverged.
     """
-    settings = task.settings
-    algorithm = analysis.OnlineBioRRR if row.algorithm == BIO else analysis.TwoLayerANN
+    settings, bio = task.settings, algorithm == BIO
+    printed = models.Rates.paper(
+        posed[problem].data.name, 0, k, "online", "biorrr" if bio else "ann"
+    )
+    scaled = printed.scaled(10 ** (half_decades / 2))
+    kind = analysis.OnlineBioRRR if bio else analysis.TwoLayerANN
     excess = np.full((len(N), settings.seeds), np.nan)
     for (column, seed), _ in np.ndenumerate(excess):
-        rates = row.rates(posed[problem].data.name, N[column])
-        contender = Contender(problem, row.algorithm, algorithm, row.k, settings.steps, rates)
+        # All in proportion.
+        rates: dict[str, Any] = {
+            name: models.Rate(getattr(scaled, name).eta0, N[column]) for name in "xyqr"
+        }
+        contender = Contender(problem, algorithm, kind, k, settings.steps, models.Rates(**rates))
         ran = learn(task, posed, contender, settings.seed + seed)
         if not ran["diverged"]:
             excess[column, seed] = ran["excess"][1][-1]
-    return {"excess": excess}
+    return {"eta0": scaled.x.eta0, "excess": (("N", "seed"), excess)}
+
+
+def from_largest_stable(found: xr.Dataset) -> xr.Dataset:
+    """Return ``excess`` (algorithm, k, decade, N, seed) and ``eta0`` (algorithm, k, decade) from
+    the largest eta0 with which nothing diverged downwards.
+
+    ``found`` has falling eta0 along ``half_decades``. Where fewer than two decades are stable, the
+    last are NaN.
+    """
+    stable, last = found["excess"].notnull().all(("N", "seed")), len(HALF_DECADES) - 1
+    first = stable.argmax("half_decades").where(stable.any("half_decades"), last)
+    place = first.astype(int) + xr.DataArray(range(ROWS), dims="decade")
+    shown = found.isel(half_decades=np.minimum(place, last)).where(place <= last)
+    dims = "algorithm", "k", "decade"
+    return shown.drop_vars("half_decades").transpose(*dims, "N", "seed")
 
 
 def summary(grid: xr.Dataset) -> list[Quantity]:
@@ -206,39 +196,3 @@ def summary(grid: xr.Dataset) -> list[Quantity]:
         Quantity(f"{key}_{name}", float(value), unit, words, row=row)
         for name, (value, unit, words) in found.items()
     ]
-
-
-def largest_stable(rows: Sequence[np.ndarray]) -> int:
-    """Return the index of the first of ``rows``, each (N, seeds) and of falling eta0, in which
-    nothing diverges.
-    """
-    return next(
-        (row for row, excess in enumerate(rows) if np.isfinite(excess).all()), len(rows) - 1
-    )
-
-
-def join(excess: Sequence[np.ndarray], data: str, settings: SensitivitySettings) -> xr.Dataset:
-    """Return the excess (algorithm, k, decade, N, seed) from the largest stable eta0 (algorithm, k,
-    decade) downwards.
-
-    ``excess``, each (N, seeds), are by algorithm, rank and falling eta0. Where fewer than two
-    decades are stable, the last are NaN.
-    """
-    shape = 2, len(settings.k), ROWS
-    shown, eta0 = np.full((*shape, len(N), settings.seeds), np.nan), np.full(shape, np.nan)
-    for number, (a, k) in enumerate(np.ndindex(shape[:2])):
-        rows = excess[number * len(HALF_DECADES) :][: len(HALF_DECADES)]
-        first = largest_stable(rows)
-        for place, step in enumerate(HALF_DECADES[first : first + ROWS]):
-            shown[a, k, place] = rows[first + place]
-            eta0[a, k, place] = Row((BIO, ANN)[a], settings.k[k], step).rates(data, 1.0).x.eta0
-    dims = "algorithm", "k", "decade"
-    return xr.Dataset(
-        {"excess": ((*dims, "N", "seed"), shown), "eta0": (dims, eta0)},
-        {
-            "algorithm": [BIO, ANN],
-            "k": list(settings.k),
-            "N": list(N),
-            "seed": list(settings.every_seed),
-        },
-    )

@@ -128,7 +128,7 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
             "whitening error, at most",
         ),
         Quantity("samples", samples),
-        Quantity("engine", found.attrs["engine"]),
+        Quantity("engine", found.attrs.get("engine", settings.engine)),
         Quantity("seconds", found["seconds"].sum().item()),
     ]
     return Findings(
