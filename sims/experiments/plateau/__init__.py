@@ -14,6 +14,7 @@ run-s-1.nc and plateau-s-1.png to s = 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -103,7 +104,7 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     settings = lab.fill_in(ridge=default_ridge(data), epochs=usual)
     exact = {s: analysis.ExactSolution(*data.stand_in, s, settings.ridge) for s in settings.s}
 
-    found = lab.map(follow, {"s": settings.s, "seed": settings.every_seed}, data, exact)
+    found = lab.map(follow, {"s": settings.s}, data, exact, seeds=settings.every_seed)
 
     end = found.isel(snapshot=-1)
     samples = int(found["seen"][-1])
@@ -151,25 +152,39 @@ def follow(
     data: data_sets.Dataset,
     exact: dict[float, analysis.ExactSolution],
     s: float,
-    seed: int,
-) -> xr.Dataset:
-    """Let a circuit learn, and compare its plateau and inhibition with theory: the run, with all
-    that was compared.
+    seeds: Sequence[int],
+) -> list[xr.Dataset]:
+    """Let a circuit learn from each of ``seeds``, and compare its plateau and inhibition with
+    theory: each run, with all that was compared.
     """
     settings = task.settings
     circuit = settings.make_circuit(
         k=settings.k,
         s=s,
         ridge=settings.ridge,
-        seed=seed,
+        seed=seeds[0],
         **cell_arguments(settings.cell),
     )
-    run = task.run(
-        circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=SNAPSHOTS
+    runs = task.run(
+        circuit,
+        data.X,
+        data.Y,
+        seeds,
+        epochs=settings.epochs,
+        centre=True,
+        record=(),
+        snapshots=SNAPSHOTS,
     )
+    return [audit(task, run, data, exact[s], seed) for seed, run in zip(seeds, runs, strict=True)]
+
+
+def audit(
+    task: Task, run: circuits.Run, data: data_sets.Dataset, exact: analysis.ExactSolution, seed: int
+) -> xr.Dataset:
+    """Return a run with all that its plateau and inhibition were compared with."""
     weights = {name: run.data[name].values for name in ("Vx", "Vy", "Q", "R")}
-    show = partial(record, task, run, s, data)
-    results = run.data.assign(compare(data, weights, exact[s], show, seed))
+    show = partial(record, task, run, exact.s, data)
+    results = run.data.assign(compare(data, weights, exact, show, seed))
     results["stage_samples"] = ("stage", run.data["seen"].values[results["stage_snapshot"].values])
     return results.assign(seconds=run.data.attrs["seconds"])
 
