@@ -11,11 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from biorrr.circuit.compile.blueprint import Blueprint, Port
+from biorrr.circuit.compile.blueprint import Blueprint, Port, ports_of
 from biorrr.circuit.compile.program import compile_program
 from biorrr.circuit.compile.timing import Timing
 from biorrr.circuit.engines.choice import ENGINES, Engines
-from biorrr.circuit.regression import Regression
 from biorrr.circuit.results.results import results
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.results.runs import results_of_seeds
@@ -44,7 +43,10 @@ from biorrr.models.validation import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from biorrr.circuit.results.locality import LocalityTable
+    from biorrr.circuit.simulation.job import Job, Outcome
 
 _BYTES = 32  # of one synapse: its weight, its first weight, and a snapshot of each
 
@@ -97,18 +99,13 @@ class CircuitBase(Tabled):
 
     @functools.cached_property
     def ports(self) -> tuple[Port, ...]:
-        """The places where data come in."""
-        raise NotImplementedError
+        """The places where data come in: one for each variable declared as an input."""
+        return ports_of(self.parts)
 
     @functools.cached_property
     def all_departures(self) -> tuple[Departure, ...]:
         """All departures from the paper's circuit, whichever way they were asked for."""
         return tuple(self.departures)
-
-    @property
-    def regression(self) -> Regression | None:
-        """The regression that it learns, if it is one."""
-        return None
 
     @property
     def initial(self) -> dict[str, object]:
@@ -123,12 +120,32 @@ class CircuitBase(Tabled):
         last: float = math.inf,
         start: Run | None = None,
     ) -> list[Beginning]:
-        """Return how the circuit meets its data with each of ``seeds``, as
-        :meth:`Regression.begin` takes them.
+        """Return how the circuit meets the data of ``feeds``, or any data where there are none,
+        with each of ``seeds``.
+
+        ``last`` is the sample after which learning is announced to end; infinite if no end is
+        announced. ``start`` is the run that is continued.
         """
-        if not self.regression:
-            return [Beginning()] * len(seeds)
-        return self.regression.begin(blueprint, feeds, seeds, last, start)
+        return [Beginning()] * len(seeds)
+
+    def settings(self, job: Job, outcome: Outcome) -> dict[str, object]:
+        """Return plain values that a run keeps as attributes."""
+        return {}
+
+    def readout(self, job: Job, matrices: Mapping[str, np.ndarray]) -> dict[str, tuple]:
+        """Return the readout that predicts y, given the final ``matrices``, as a variable of a
+        run's Dataset; empty where there is none.
+        """
+        return {}
+
+    def remedy(self, feeds: Mapping[str, Feed], sample: int) -> str:
+        """Return advice for a run that diverged at ``sample``."""
+        return "lower the rates of plasticity"
+
+    def learned(self) -> dict[str, str]:
+        """Return the rows of the circuit's table that say what it learns."""
+        pathways = (f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted)
+        return {"pathways": ", ".join(pathways)}
 
     def check_sizes(self, sizes: Mapping[str, int]) -> None:
         """Refuse numbers of features, by port, that the circuit cannot learn from."""
@@ -438,11 +455,12 @@ class CircuitBase(Tabled):
         Raises
         ------
         InputError
-            For runs with events or with signals in time, and for runs that were read from a file.
+            For runs with events or with signals in time, for runs that were read from a file, and
+            for the runs of several seeds.
         """
         from biorrr.circuit.export.brian2_script import write_script
 
-        return write_script(path, instance_of("run", run, Run).job)
+        return write_script(path, run)
 
     def to_html(
         self,
@@ -458,6 +476,7 @@ class CircuitBase(Tabled):
         centre: bool = False,
         seed=None,
         weights: Mapping[str, object] | None = None,
+        start: Run | None = None,
         title: str = "A cortical microcircuit learns",
     ) -> Path:
         """Write a page on which the circuit learns while one watches; return its path.
@@ -471,11 +490,12 @@ class CircuitBase(Tabled):
         ----------
         path
             File to write.
-        X, Y, epochs, order, centre, seed, weights
+        X, Y, epochs, order, centre, seed, weights, start
             Data, their order and the start, as :meth:`run` takes them.
         run
-            A run of this circuit: its seed and its number of samples are taken in place of ``seed``
-            and ``epochs``.
+            A run of this circuit on these data: the page begins as it began, and presents the same
+            samples in the same order. It takes the place of ``epochs``, ``order``, ``centre``,
+            ``seed``, ``weights`` and ``start``.
         pixels
             Rows and columns of the picture that each sample of X is; filters are then drawn as
             pictures.
@@ -488,7 +508,8 @@ class CircuitBase(Tabled):
         Raises
         ------
         InputError
-            For signals in time: a page presents samples.
+            For signals in time: a page presents samples. For a ``run`` that was read from a file,
+            has events or belongs to another circuit.
         """
         from biorrr.circuit.export.live_page import write_page
 
@@ -506,6 +527,7 @@ class CircuitBase(Tabled):
             centre=centre,
             seed=seed,
             weights=weights,
+            start=start,
         )
 
     def table(self) -> tuple[str, dict[str, str]]:
@@ -514,12 +536,10 @@ class CircuitBase(Tabled):
         cells = [
             f"{p.size} {p.name}" for p in self.parts.populations if p.shape and p.name not in inputs
         ]
-        pathways = (f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted)
-        learned = self.regression.table() if self.regression else {"pathways": ", ".join(pathways)}
         return f"{type(self).__name__} {self.name}".strip(), {
             "inputs": ", ".join(port.name for port in self.ports),
             "cells": ", ".join(cells),
-            **learned,
+            **self.learned(),
             "departures": self.departures_in_words() or "none",
             "engine, seed": f"{self.engine}, {self.seed}",
         }

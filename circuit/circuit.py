@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from biorrr.circuit.base import CircuitBase
-from biorrr.circuit.compile.blueprint import Port
+from biorrr.circuit.compile.blueprint import Port, ports_of
 from biorrr.circuit.simulation.initial_state import Beginning, check_given_weights
 from biorrr.circuit.stimulus.data_checks import mapping
-from biorrr.errors import InputError, InputTypeError
+from biorrr.errors import InputTypeError
 from biorrr.hints import hints_at_fields
 from biorrr.models import Clock, Parts, Pathway, Population, apply_departures
 
@@ -90,8 +90,8 @@ class Circuit(CircuitBase):
 
     @functools.cached_property
     def ports(self) -> tuple[Port, ...]:
-        """The places where data come in."""
-        return _ports(self.parts, self.inputs)
+        """The places where data come in, as given or one for each variable declared as an input."""
+        return ports_of(self.parts, self.inputs)
 
     def begin(self, blueprint, feeds, seeds, last=math.inf, start=None):
         """Return initial weights as `draw` draws them for each of ``seeds``."""
@@ -102,29 +102,3 @@ class Circuit(CircuitBase):
         except TypeError as error:
             raise InputTypeError(f"draw: {_DRAWS} ({error})") from error
         return [Beginning(check_given_weights(mapping("draw", one), blueprint)) for one in drawn]
-
-
-def _ports(parts: Parts, inputs: Mapping[str, str] | None) -> tuple[Port, ...]:
-    """Return the ports of a circuit, as given or one for each variable declared as an input."""
-    declared = [
-        (p.name, v.name)
-        for p in parts.populations
-        for v in p.variables
-        if v.role == "input" and v.per == "cell"
-    ]
-    given = {variable: f"{population}.{variable}" for population, variable in declared}
-    given = given if inputs is None else mapping("inputs", inputs)
-    for name, place in given.items():
-        if tuple(str(place).split(".")) not in declared:
-            have = ", ".join(".".join(each) for each in declared) or "none"
-            raise InputError(
-                f"inputs[{name!r}]: must be a variable declared with role 'input' (got {place!r});"
-                f" there are {have}"
-            )
-    if len(given) < len(declared):
-        left = [".".join(each) for each in declared if ".".join(each) not in given.values()]
-        raise InputError(
-            f"inputs: nothing sets {', '.join(left)}; name a port for each variable declared as an"
-            " input"
-        )
-    return tuple(Port(name, *place.split(".")) for name, place in given.items())

@@ -5,19 +5,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
-from biorrr.circuit.base import CircuitBase
-from biorrr.circuit.regression import PORTS, Invertible, Member, Regression
+from biorrr.circuit.regression import Invertible, RegressionCircuit
 from biorrr.errors import InputError
 from biorrr.hints import hints_at_fields
-from biorrr.models import Area, Departure, Parts, Pathway, Population, Rates
+from biorrr.models import Area
 from biorrr.models.validation import PositiveCount
 
 
 @hints_at_fields
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Hierarchy(CircuitBase):
+class Hierarchy(RegressionCircuit):
     """Areas of two-compartment neurons between x and y, each driven from below and taught from
     above.
 
@@ -69,38 +67,11 @@ class Hierarchy(CircuitBase):
     areas: Sequence[PositiveCount] = field(default=(4, 2), kw_only=False)
     gains: Sequence[Invertible] | None = field(default=None, kw_only=False)
     interneurons: Sequence[PositiveCount] | None = None
-    s: Member = 0.0
-    rates: Rates | Sequence[Rates] | str = "auto"
-    ridge: float | tuple[float, float] = 0.0
     replay: PositiveCount = 1
-    rho: Invertible = 1.0
-    populations: Sequence[Population] = ()
-    pathways: Sequence[Pathway] = ()
-    ports: ClassVar = PORTS
 
     @functools.cached_property
-    def regression(self) -> Regression:
-        """The regression that its areas learn together."""
-        areas, links = self._areas(), self._links()
-        return Regression(areas, links, self.s, self.rates, self.ridge, self.replay, self.rho)
-
-    @functools.cached_property
-    def all_departures(self) -> tuple[Departure, ...]:
-        """All departures; outputs settle if nothing else is said."""
-        return self.regression.with_clock(self.departures)
-
-    @functools.cached_property
-    def parts(self) -> Parts:
-        """All parts, under all departures."""
-        return self.regression.parts(self.populations, self.pathways, self.all_departures)
-
-    def departures_in_words(self) -> str:
-        """Return departures and parts of one's own."""
-        own = [f"own {part.name}" for part in (*self.populations, *self.pathways)]
-        return "; ".join([*map(repr, self.all_departures), *own])
-
-    def _links(self) -> tuple[float, ...]:
-        """Return the gains of the links between areas, from x up to y."""
+    def links(self) -> tuple[float, ...]:
+        """Gains of the links between areas, from x up to y."""
         count = len(self.areas)
         if not count:
             raise InputError("areas: must have at least one area (got none)")
@@ -112,9 +83,10 @@ class Hierarchy(CircuitBase):
             )
         return tuple(gains)
 
-    def _areas(self) -> tuple[Area, ...]:
-        """Return the areas, from that nearest to x up to that nearest to y."""
-        links, inner = self._links(), self.areas if self.interneurons is None else self.interneurons
+    @functools.cached_property
+    def stack(self) -> tuple[Area, ...]:
+        """Its areas, from that nearest to x up to that nearest to y."""
+        links, inner = self.links, self.areas if self.interneurons is None else self.interneurons
         if len(inner) != len(self.areas):
             raise InputError(
                 f"interneurons: must be {len(self.areas)} numbers, one for each area (got"

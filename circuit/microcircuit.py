@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from biorrr.circuit.base import CircuitBase
-from biorrr.circuit.regression import PORTS, Invertible, Member, Regression
+from biorrr.circuit.regression import RegressionCircuit
 from biorrr.errors import InputError
 from biorrr.hints import hints_at_fields
-from biorrr.models import Area, Departure, Millivolts, Parts, Pathway, Population, Rates
+from biorrr.models import Area, Departure, Millivolts
 from biorrr.models.validation import NotNegative, PositiveCount, instance_of, one_of
 
 
 @hints_at_fields
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Microcircuit(CircuitBase):
+class Microcircuit(RegressionCircuit):
     """Two-compartment pyramidal neurons that learn by plateau potentials, with their interneurons.
 
     Parameters
@@ -81,14 +80,6 @@ class Microcircuit(CircuitBase):
     R0: object = None
     cell: str | Millivolts = "algebraic"
     feedback: NotNegative = 0.0
-    s: Member = 0.0
-    rates: Rates | Sequence[Rates] | str = "auto"
-    ridge: float | tuple[float, float] = 0.0
-    replay: PositiveCount = 8
-    rho: Invertible = 1.0
-    populations: Sequence[Population] = ()
-    pathways: Sequence[Pathway] = ()
-    ports: ClassVar = PORTS
     traced: ClassVar = ("plateau", "a", "inhibition", "z")
 
     def __post_init__(self) -> None:
@@ -97,33 +88,24 @@ class Microcircuit(CircuitBase):
             raise InputError("rho: belongs to apical feedback; give feedback=c, c > 0, too")
 
     @functools.cached_property
-    def regression(self) -> Regression:
-        """The regression that its one area learns."""
-        area = Area(self.k, self.interneurons or self.k, self.feedback)
-        gains = (1.0, self.feedback)
-        return Regression((area,), gains, self.s, self.rates, self.ridge, self.replay, self.rho)
+    def stack(self) -> tuple[Area, ...]:
+        """Its one area."""
+        return (Area(self.k, self.interneurons or self.k, self.feedback),)
+
+    @property
+    def links(self) -> tuple[float, ...]:
+        """Gains of the links from x and to y."""
+        return (1.0, self.feedback)
 
     @functools.cached_property
     def all_departures(self) -> tuple[Departure, ...]:
-        """All departures, whichever way they were asked for; outputs with feedback settle if
-        nothing else is said.
-        """
+        """All departures, whichever way they were asked for."""
         cell = self.cell
         if isinstance(cell, str):
             one_of("cell", cell, ("algebraic", "millivolts"))
             cell = None if cell == "algebraic" else Millivolts()
         cells = () if cell is None else (instance_of("cell", cell, Millivolts),)
-        return self.regression.with_clock((*cells, *self.departures))
-
-    @functools.cached_property
-    def parts(self) -> Parts:
-        """All parts, under all departures."""
-        return self.regression.parts(self.populations, self.pathways, self.all_departures)
-
-    def departures_in_words(self) -> str:
-        """Return departures and parts of one's own."""
-        own = [f"own {part.name}" for part in (*self.populations, *self.pathways)]
-        return "; ".join([*map(repr, self.all_departures), *own])
+        return self._with_clock((*cells, *self.departures))
 
     @property
     def initial(self) -> dict[str, object]:

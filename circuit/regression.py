@@ -1,5 +1,5 @@
-"""The regression of y on x that areas of a circuit learn: what a microcircuit and a hierarchy have
-in common.
+"""Circuits that learn a regression of y on x: what a microcircuit and a hierarchy have in
+common.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from biorrr.circuit.compile.blueprint import Blueprint, Port
+from biorrr.circuit.base import CircuitBase
+from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.simulation.failures import advice_on_divergence
@@ -25,7 +26,6 @@ from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models import (
-    AdaptiveRates,
     ApicalFeedback,
     Area,
     Clock,
@@ -40,6 +40,7 @@ from biorrr.models import (
     Settled,
     Spiking,
     apply_departures,
+    fit_rates,
     microcircuit_parts,
     with_values,
 )
@@ -50,52 +51,65 @@ from biorrr.models.auto_rates import (
     start_of_areas,
     usual_inhibition,
 )
-from biorrr.models.validation import instance_of, number_within, whole_number
+from biorrr.models.validation import PositiveCount, instance_of, number_within, whole_number
 
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
 
-# Types of the fields of circuits that learn a regression.
-Invertible = Annotated[
-    float, partial(number_within, low=1e-300)
-]  # a number whose inverse is finite
-Member = Annotated[
-    float, partial(number_within, low=0, high=1, remedy="; 0 is RRMSE, 1 is CCA")
-]  # of the family of regressions
-PORTS = (Port("x", "sensory", "x"), Port("y", "instructive", "y"))
+# A number whose inverse is finite, and a member of the family of regressions.
+Invertible = Annotated[float, partial(number_within, low=1e-300)]
+Member = Annotated[float, partial(number_within, low=0, high=1, remedy="; 0 is RRMSE, 1 is CCA")]
 
 
-@dataclass(frozen=True)
-class Regression:
-    """What areas learn, and how they meet their data.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RegressionCircuit(CircuitBase):
+    """Base of circuits whose areas learn together to regress y on x.
 
     Parameters
     ----------
-    areas
-        From that nearest to x up to that nearest to y.
-    gains
-        Gains of the links between areas, from x up to y; that to y is 0 in the paper's circuit.
-    s, rates, ridge, replay, rho
+    s, rates, ridge, replay, rho, populations, pathways
         As :class:`~biorrr.circuit.Microcircuit` takes them.
     """
 
-    areas: tuple[Area, ...]
-    gains: tuple[float, ...]
-    s: float
-    rates: Rates | Sequence[Rates] | str
-    ridge: float | tuple[float, float]
-    replay: int
-    rho: float
+    s: Member = 0.0
+    rates: Rates | Sequence[Rates] | str = "auto"
+    ridge: float | tuple[float, float] = 0.0
+    replay: PositiveCount = 8
+    rho: Invertible = 1.0
+    populations: Sequence[Population] = ()
+    pathways: Sequence[Pathway] = ()
+
+    @property
+    def stack(self) -> tuple[Area, ...]:
+        """Its areas, from that nearest to x up to that nearest to y."""
+        raise NotImplementedError
+
+    @property
+    def links(self) -> tuple[float, ...]:
+        """Gains of the links between areas, from x up to y; that to y is 0 in the paper's
+        circuit.
+        """
+        raise NotImplementedError
 
     @property
     def apical(self) -> bool:
         """True where plateaus drive the soma too."""
-        return self.gains[-1] > 0
+        return self.links[-1] > 0
 
-    @property
-    def fitted(self) -> bool:
-        """True where learning rates are fitted to the data."""
-        return isinstance(self.rates, str)
+    @functools.cached_property
+    def own_rates(self) -> tuple[Rates, ...] | None:
+        """Learning rates of each area; None where they are fitted to the data."""
+        if isinstance(self.rates, str) and self.rates == "auto":
+            return None
+        areas = len(self.stack)
+        each = (self.rates,) * areas if isinstance(self.rates, Rates) else self.rates
+        listed = isinstance(each, tuple | list) and len(each) == areas
+        if not listed or not all(isinstance(rate, Rates) for rate in each):
+            raise InputTypeError(
+                "rates: must be 'auto', Rates(...), or one Rates(...) for each area (got"
+                f" {self.rates!r})"
+            )
+        return tuple(each)  # type: ignore[arg-type]  # just checked
 
     @functools.cached_property
     def ridges(self) -> tuple[float, float]:
@@ -109,18 +123,28 @@ class Regression:
 
     # -- parts -------------------------------------------------------------------------------------
 
-    def with_clock(self, departures: Sequence[Departure]) -> tuple[Departure, ...]:
+    @functools.cached_property
+    def all_departures(self) -> tuple[Departure, ...]:
+        """All departures, whichever way they were asked for."""
+        return self._with_clock(self.departures)
+
+    def _with_clock(self, departures: Sequence[Departure]) -> tuple[Departure, ...]:
         """Return ``departures``; outputs with feedback settle if none of them gives a clock."""
         for departure in departures:
             instance_of("departures", departure, Departure)
         timed = not self.apical or any("clock" in departure.gives for departure in departures)
         return (*departures, *(() if timed else (Settled(),)))
 
-    def parts(
+    @functools.cached_property
+    def parts(self) -> Parts:
+        """All parts, under all departures."""
+        return self._parts(self.all_departures, self.populations, self.pathways)
+
+    def _parts(
         self,
+        departures: Sequence[Departure],
         populations: Sequence[Population] = (),
         pathways: Sequence[Pathway] = (),
-        departures: Sequence[Departure] = (),
     ) -> Parts:
         """Return all parts under ``departures``, with ``populations`` and ``pathways`` in place of
         those of their names, or added.
@@ -132,18 +156,19 @@ class Regression:
                 f" {self.ridges[0]:g} on Cxx with Leaky(...)); use Settled(), or (0, ridge) for Cyy"
                 " alone"
             )
-        rates = rates_of_areas(self.rates, len(self.areas))
+        rates = self.own_rates
         if self.apical:
-            for area in self.areas:
+            for area in self.stack:
                 remedy = "; the constraint needs one per pyramidal cell"
                 whole_number("interneurons", area.interneurons, area.k, remedy)
             parts = Parts((Clock(), SensoryInput(), InstructiveInput()), ())
-            parts = apply_departures(parts, [ApicalFeedback(self.areas, rates)])
+            parts = apply_departures(parts, [ApicalFeedback(self.stack, rates)])
         else:
-            (area,) = self.areas
+            (area,) = self.stack
             parts = microcircuit_parts(area.k, area.interneurons, rates[0] if rates else None)
-            departures = departures if rates else (AdaptiveRates(), *departures)
-        parts = apply_departures(_with_own(parts, populations, pathways), departures)
+        parts = _with_own(parts, populations, pathways)
+        parts = parts if self.apical or rates else fit_rates(parts)
+        parts = apply_departures(parts, departures)
         return parts.having(with_values(parts["neuromodulator"], **self._broadcast(parts)))
 
     def _broadcast(self, parts: Parts) -> dict[str, float | str]:
@@ -159,6 +184,11 @@ class Regression:
         modulator = parts["neuromodulator"]
         return {name: value for name, value in values.items() if modulator.has(name)}
 
+    def departures_in_words(self) -> str:
+        """Return departures and parts of one's own."""
+        own = [f"own {part.name}" for part in (*self.populations, *self.pathways)]
+        return "; ".join([*map(repr, self.all_departures), *own])
+
     # -- meeting the data --------------------------------------------------------------------------
 
     def begin(
@@ -170,16 +200,13 @@ class Regression:
         start: Run | None = None,
     ) -> list[Beginning]:
         """Return how the areas meet the data of ``feeds``, or white data of unit variance where
-        there are none, with each of ``seeds``.
-
-        Weights are as large as suit their drive where rates are fitted to it. ``last`` is the
-        sample after which learning is announced to end; infinite if no end is announced. ``start``
-        is the run that is continued.
+        there are none, with each of ``seeds``; weights are as large as suit their drive where
+        rates are fitted to it.
         """
-        if feeds is not None and len(self.areas) == 1:
+        if feeds is not None and len(self.stack) == 1:
             centred = {name.upper(): feed.facts.some - feed.mean for name, feed in feeds.items()}
-            warn_of_rank(self.areas[0].k, centred)
-            warn_of_interneurons(self.areas[0])
+            warn_of_rank(self.stack[0].k, centred)
+            warn_of_interneurons(self.stack[0])
         draw = self._draw_areas if self.apical else self._draw
         drawn, known = draw(blueprint, feeds, seeds, last)
         parameters = {f"neuromodulator.{name}": value for name, value in known.items()}
@@ -202,7 +229,7 @@ class Regression:
         ridge_x, ridge_y = self.ridges
         identity: dict[str, object] = {"s": self.s, "ridge_x": ridge_x, "ridge_y": ridge_y}
         if self.apical:
-            areas = {"weights": [area.weights for area in self.areas], "gains": self.gains}
+            areas = {"weights": [area.weights for area in self.stack], "gains": self.links}
             identity |= {"rho": self.rho, "areas": json.dumps(areas)}
         return identity
 
@@ -217,8 +244,8 @@ class Regression:
         their rates are fitted to.
         """
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
-        if not self.fitted:
-            return [draw_areas(self.areas, m, n, seed) for seed in seeds], {}
+        if self.own_rates:
+            return [draw_areas(self.stack, m, n, seed) for seed in seeds], {}
         power_x, power_y = float(m), 1.0
         if feeds is not None:
             power_x, power_y = feeds["x"].facts.power, feeds["y"].facts.power / n
@@ -229,7 +256,7 @@ class Regression:
             **plan_of_areas(last),
         }
         start = start_of_areas(power_x, power_y, self.s)
-        return [draw_areas(self.areas, m, n, seed, start) for seed in seeds], known
+        return [draw_areas(self.stack, m, n, seed, start) for seed in seeds], known
 
     def _draw(
         self,
@@ -241,10 +268,10 @@ class Regression:
         """Return initial weights of the paper's circuit for each of ``seeds``, and what its rates
         are fitted to.
         """
-        (area,), (m, n) = self.areas, (blueprint.sizes["x"], blueprint.sizes["y"])
+        (area,), (m, n) = self.stack, (blueprint.sizes["x"], blueprint.sizes["y"])
         known: dict[str, float] = {}
-        if given := rates_of_areas(self.rates, 1):
-            start = given[0].start
+        if self.own_rates:
+            start = self.own_rates[0].start
         else:
             drive = Drive.white(m)
             if feeds is not None:
@@ -292,13 +319,13 @@ class Regression:
     @functools.cached_property
     def _plain_output(self) -> set[tuple[str, str, str]]:
         """What computes the output without departures and parts of one's own."""
-        return _computing_output(Blueprint(self.parts(departures=self.with_clock(())), PORTS))
+        return _computing_output(Blueprint(self._parts(self._with_clock(())), self.ports))
 
     def readout(self, job: Job, matrices: Mapping[str, np.ndarray]) -> dict[str, tuple]:
         """Return the readout Sigma_s^-1 Vy, shape (n, k), by which the output of the last area
         predicts y, as a variable of a run's Dataset.
         """
-        name, feed = self.areas[-1].weights[1], job.feeds["y"]
+        name, feed = self.stack[-1].weights[1], job.feeds["y"]
         Vy = matrices[name]
         out = (1 - self.s) * Vy
         if self.s:
@@ -312,16 +339,17 @@ class Regression:
 
     def remedy(self, feeds: Mapping[str, Feed], sample: int) -> str:
         """Return advice for a run that diverged at ``sample``."""
-        given = rates_of_areas(self.rates, len(self.areas))
-        if given is None:
+        if self.own_rates is None:
             return "look for outliers in the data, or give rates=Rates.suggested(X, Y, ...)"
         if self.apical:
             return "lower the rates of plasticity"
-        return advice_on_divergence(given[0], self.areas[0].k, self.s, self.ridges, feeds, sample)
+        return advice_on_divergence(
+            self.own_rates[0], self.stack[0].k, self.s, self.ridges, feeds, sample
+        )
 
-    def table(self) -> dict[str, str]:
-        """Return the rows of a circuit's table that say what it learns."""
-        gains = f"{' - '.join(f'{gain:g}' for gain in self.gains)}, from x to y"
+    def learned(self) -> dict[str, str]:
+        """Return the regression, its ridge and its rates."""
+        gains = f"{' - '.join(f'{gain:g}' for gain in self.links)}, from x to y"
         return {
             **({"gains": gains} if self.apical else {}),
             "regression": regression(self.s),
@@ -346,22 +374,6 @@ def _with_own(
             )
         parts = parts.having(replace(population, size=size or population.size))
     return parts.having(*pathways)
-
-
-def rates_of_areas(rates: Rates | Sequence[Rates] | str, areas: int) -> tuple[Rates, ...] | None:
-    """Return one set of rates per area; None for rates that are fitted to the data."""
-    if isinstance(rates, str) and rates == "auto":
-        return None
-    each = (rates,) * areas if isinstance(rates, Rates) else rates
-    if (
-        not isinstance(each, tuple | list)
-        or len(each) != areas
-        or not all(isinstance(rate, Rates) for rate in each)
-    ):
-        raise InputTypeError(
-            f"rates: must be 'auto', Rates(...), or one Rates(...) for each area (got {rates!r})"
-        )
-    return tuple(each)
 
 
 def warn_of_interneurons(area: Area) -> None:

@@ -30,7 +30,7 @@ from biorrr.models.millivolts import BurstingCells, Millivolts, SomatostatinCell
 from biorrr.models.paper.clock import Clock
 from biorrr.models.paper.fibres import InstructiveInput, SensoryInput
 from biorrr.models.paper.microcircuit_parts import microcircuit_parts
-from biorrr.models.paper.neuromodulator import AdaptiveNeuromodulator, AdaptiveRates, Neuromodulator
+from biorrr.models.paper.neuromodulator import AdaptiveNeuromodulator, Neuromodulator, fit_rates
 from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
 from biorrr.models.paper.synapses import (
     DistalSynapses,
@@ -48,7 +48,6 @@ __all__ = [
     "BLOCKS",
     "PHASES",
     "AdaptiveNeuromodulator",
-    "AdaptiveRates",
     "AllOrNone",
     "ApicalDrive",
     "ApicalFeedback",
@@ -98,6 +97,7 @@ __all__ = [
     "Variable",
     "apply_departures",
     "equilibrium",
+    "fit_rates",
     "gaussian_draw",
     "microcircuit_parts",
     "poisson_draw",

@@ -19,8 +19,8 @@ class Departure:
     A departure finds the parts that it concerns by their kind, so it applies to every area of a
     hierarchy. It wraps expressions of those parts, and adds variables and steps to them; it leaves
     the other parts alone. A step says by its phase where within a tick it belongs, so departures
-    can be combined in any order. What cannot be combined is declared here and checked by
-    :func:`apply_departures`.
+    can be combined in any order; one that gives the clock is applied last. What cannot be combined
+    is declared here and checked by :func:`apply_departures`.
 
     A subclass defines :meth:`altered`, or :meth:`alter` where it changes several parts together.
 
@@ -34,10 +34,6 @@ class Departure:
     requires, excludes
         What another departure of the circuit must give, or must not give, each with the reason in
         words.
-    turn
-        When it is applied, whatever the order in which departures are given: -2 for one that makes
-        areas, -1 for one that replaces a rule, which others then alter, 1 for one that changes when
-        rules act; else 0.
     within
         Numbers of the areas that it is limited to; every area if empty.
     memory
@@ -49,7 +45,6 @@ class Departure:
     gives: tuple[str, ...] = ()
     requires: tuple[tuple[str, str], ...] = ()
     excludes: tuple[tuple[str, str], ...] = ()
-    turn: int = 0
     within: tuple[int, ...] = ()
     memory: float = 0.0
 
@@ -100,7 +95,7 @@ class InAreas(Departure):
                 f"InAreas: all areas have one clock (got {self.departure!r}); give it without"
                 " InAreas"
             )
-        for name in ("alters", "gives", "requires", "excludes", "turn", "memory"):
+        for name in ("alters", "gives", "requires", "excludes", "memory"):
             object.__setattr__(self, name, getattr(self.departure, name))
         object.__setattr__(self, "within", self.areas)
 
@@ -136,7 +131,7 @@ def apply_departures(parts: Parts, departures: Iterable[Departure]) -> Parts:
     """
     departures = tuple(instance_of("departures", departure, Departure) for departure in departures)
     check_together((*parts.departures, *departures))
-    for departure in sorted(departures, key=lambda departure: departure.turn):
+    for departure in sorted(departures, key=lambda departure: "clock" in departure.gives):
         for kind in departure.alters:
             if not parts.all(kind=kind):
                 have = ", ".join(dict.fromkeys(part.kind for part in parts.everything))

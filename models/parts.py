@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from biorrr.errors import InputError
 from biorrr.models.expressions import subtracts
 from biorrr.models.language import Expression, OptionalExpression, check_name
-from biorrr.models.rules import GivenRule, as_rule
+from biorrr.models.rules import RuleText
 from biorrr.models.validation import Count, NotNegative, PositiveCount, check_fields, instance_of
 from biorrr.models.variables import Phase, Step, Variable
 
@@ -145,8 +145,8 @@ class Pathway(Part):
     phase
         Time within the tick at which the current flows.
     change
-        The plasticity rule, which is added to `w` when a sample ends: terms, or one expression,
-        kept as terms (:mod:`biorrr.models.rules`). Nothing unless given.
+        The plasticity rule, which is added to `w` when a sample ends: one expression, or terms
+        (:mod:`biorrr.models.rules`). Nothing unless given.
     judged
         Rule whose locality is judged, where ``change`` reaches the same weights in another way. It
         is never simulated, so it may read what a synapse cannot know. ``change`` unless given.
@@ -190,9 +190,9 @@ class Pathway(Part):
     drives: str = ""
     current: Expression = "w"
     phase: Phase = "drive"
-    change: GivenRule = ""
+    change: RuleText = ""
     judged: OptionalExpression = field(default="", kw_only=True)
-    replay: GivenRule = ""
+    replay: RuleText = ""
     block: Literal["tick", "end"] = "tick"
     bound: OptionalExpression = ""
     start: Expression = "w"
@@ -212,10 +212,6 @@ class Pathway(Part):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        own = {"w", "plastic", *super().declared}
-        for name in ("change", "replay"):
-            if isinstance(text := getattr(self, name), str):
-                object.__setattr__(self, name, as_rule(text, own))
         object.__setattr__(
             self, "weight", check_name(f"{self.name}.weight", self.weight or self.name)
         )
@@ -252,7 +248,8 @@ class Pathway(Part):
 
     def times(self, factor: str) -> Pathway:
         """Return the same with both rules multiplied by ``factor``, which the synapse knows."""
-        return replace(self, change=self.change.times(factor), replay=self.replay.times(factor))
+        change, replay = (rule and f"{factor} * ({rule})" for rule in (self.change, self.replay))
+        return replace(self, change=change, replay=replay)
 
     @property
     def currents(self) -> tuple[tuple[str, str], ...]:

@@ -1,19 +1,20 @@
 """Plasticity rules: sums of terms, each a product of what a synapse, its source and its target
 know.
 
-While a sample is held, most of these factors stand still. Since a rule says what belongs to which
-cell, a circuit can sum up what moves once per cell and term in place of once per synapse.
+A rule is kept as one expression, whose arithmetic stays as the user has written it. While a sample
+is held, most of its factors stand still, so a circuit sums up what moves once per cell and term in
+place of once per synapse (:func:`terms_of`).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from biorrr.errors import InputTypeError
-from biorrr.models.expressions import names_in, renamed
+from biorrr.models.expressions import names_in
 from biorrr.models.language import Expression, check_code
 from biorrr.models.validation import check_fields
 
@@ -41,86 +42,38 @@ class Term:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    @property
-    def factors(self) -> tuple[str, ...]:
-        """All its factors, as expressions."""
-        return tuple(f for f in (*factors_of(self.own), self.pre, self.post) if f != "1")
-
     def __str__(self) -> str:
-        return product(self.factors)
+        return product((self.own, self.pre, self.post))
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A plasticity rule; as text it is one expression, and empty if it changes nothing.
-
-    Parameters
-    ----------
-    terms
-        The products of which it is the sum.
-    text
-        The same as the user has written it, whose arithmetic stays as it stands; that of the terms
-        unless given.
-    """
-
-    terms: tuple[Term, ...] = ()
-    text: str = ""
-
-    def __bool__(self) -> bool:
-        return bool(self.terms)
-
-    def __str__(self) -> str:
-        return self.text or add(map(str, self.terms))
-
-    def times(self, factor: str) -> Rule:
-        """Return the rule multiplied by ``factor``, which the synapse knows."""
-        terms = (replace(t, own=product((factor, *factors_of(t.own)))) for t in self.terms)
-        return Rule(tuple(terms), self.text and f"{factor} * ({self.text})")
-
-    def plus(self, term: Term) -> Rule:
-        """Return the rule with one more term."""
-        return Rule((*self.terms, term), self.text and add((self.text, str(term))))
-
-    def reading(self, names: Mapping[str, str]) -> Rule:
-        """Return the rule with other names in place of those that ``names`` lists."""
-        terms = (Term(*(renamed(f, names) for f in (t.own, t.pre, t.post))) for t in self.terms)
-        return Rule(tuple(terms), self.text and renamed(self.text, names))
-
-
-def check_rule(field: str, given: Any) -> Any:
-    """Return ``given`` if it is a rule: terms, or one expression."""
+def check_rule(field: str, given: Any) -> str:
+    """Return a rule as one expression, given as such or as terms; empty if it changes nothing."""
     if isinstance(given, str):
         return given and check_code(field, given)
     terms = (given,) if isinstance(given, Term) else given
-    if isinstance(terms, Sequence) and all(isinstance(term, Term) for term in terms):
-        return Rule(tuple(terms))
-    if not isinstance(given, Rule):
+    if not isinstance(terms, Sequence) or not all(isinstance(term, Term) for term in terms):
         raise InputTypeError(
             f"{field}: must be text in the language of equations, or Term(...) for each product"
             f" (got {given!r})"
         )
-    return given
+    return add(map(str, terms))
 
 
-GivenRule = Annotated[Any, check_rule]
+RuleText = Annotated[str, check_rule]
 
 
-def as_rule(text: str, own: Collection[str]) -> Rule:
-    """Return the rule that ``text`` writes as one expression; ``own`` are the synapse's variables.
+def terms_of(rule: str, own: Collection[str]) -> list[list[str]]:
+    """Return the factors of each term of a rule; ``own`` are the synapse's variables.
 
-    What is no sum of products is a single term.
+    What is no sum of products is a single factor.
 
-    >>> [str(t) for t in as_rule("eta * (x_pre * (u_post - v_post) - w / n)", {"w"}).terms]
-    ['eta * x_pre * (u_post - v_post)', '-eta * w * (1 / n)']
+    >>> terms_of("eta * (x_pre * (u_post - v_post) - w / n)", {"w"})
+    [['eta', 'x_pre', 'u_post - v_post'], ['eta', '-1', 'w', '1 / n']]
     """
-    found = _products(ast.parse(text, mode="eval").body, own) if text else []
-    terms = []
-    for factors in map(list, found):
-        texts = [ast.unparse(factor) for factor in factors]
-        alone = {side: [t for t in texts if _owners(t, own) == {side}] for side in ("pre", "post")}
-        rest = [t for t in texts if _owners(t, own) not in ({"pre"}, {"post"})]
-        terms.append(Term(*map(product, (rest, *alone.values()))))
-    return Rule((Term(text),) if len(terms) > _MOST_TERMS else tuple(terms), text)
+    found = _products(ast.parse(rule, mode="eval").body, own)
+    if len(found) > _MOST_TERMS:
+        return [[rule]]
+    return [[ast.unparse(factor) for factor in factors] for factors in found]
 
 
 def _owners(text: str, own: Collection[str]) -> set[str]:
@@ -177,20 +130,6 @@ def add(terms: Iterable[str]) -> str:
     'x - y * z'
     """
     return " + ".join(terms).replace("+ -", "- ")
-
-
-def factors_of(expression: str) -> tuple[str, ...]:
-    """Return the factors of ``expression`` as expressions.
-
-    >>> factors_of("-w * (x_pre - 1)")
-    ('-1', 'w', 'x_pre - 1')
-    """
-    node = ast.parse(expression, mode="eval").body
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return ("-1", *factors_of(ast.unparse(node.operand)))
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        return (*factors_of(ast.unparse(node.left)), *factors_of(ast.unparse(node.right)))
-    return (expression,)
 
 
 def silencers(expression: str) -> frozenset[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from biorrr.circuit.compile.matrices import Orientation
 from biorrr.circuit.compile.program import Program, compile_program
 from biorrr.circuit.compile.timing import Timing
+from biorrr.circuit.stimulus.data_checks import mapping
 from biorrr.errors import InputError
 from biorrr.models import Parts, Pathway, Variable
 from biorrr.models.expressions import names_in
@@ -70,6 +71,32 @@ class Port:
     def key(self) -> str:
         """The variable that it sets, as "population.variable"."""
         return f"{self.population}.{self.variable}"
+
+
+def ports_of(parts: Parts, inputs: Mapping[str, str] | None = None) -> tuple[Port, ...]:
+    """Return the ports of a circuit, as given or one for each variable declared as an input."""
+    declared = [
+        (p.name, v.name)
+        for p in parts.populations
+        for v in p.variables
+        if v.role == "input" and v.per == "cell"
+    ]
+    given = {variable: f"{population}.{variable}" for population, variable in declared}
+    given = given if inputs is None else mapping("inputs", inputs)
+    for name, place in given.items():
+        if tuple(str(place).split(".")) not in declared:
+            have = ", ".join(".".join(each) for each in declared) or "none"
+            raise InputError(
+                f"inputs[{name!r}]: must be a variable declared with role 'input' (got {place!r});"
+                f" there are {have}"
+            )
+    if len(given) < len(declared):
+        left = [".".join(each) for each in declared if ".".join(each) not in given.values()]
+        raise InputError(
+            f"inputs: nothing sets {', '.join(left)}; name a port for each variable declared as an"
+            " input"
+        )
+    return tuple(Port(name, *place.split(".")) for name, place in given.items())
 
 
 @dataclass(frozen=True)
@@ -215,7 +242,7 @@ class Blueprint:
         """
         found: dict[tuple[str, str], None] = {}
         for pathway in (pathway for pathway in self.parts.pathways if pathway.change):
-            codes = [str(pathway.change), *(step.code for step in pathway.steps)]
+            codes = [pathway.change, *(step.code for step in pathway.steps)]
             for meant in (
                 self.meanings.find(pathway, name) for code in codes for name in names_in(code).read
             ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from biorrr.errors import InputError
 from biorrr.models import PHASES, Parts, Pathway
@@ -34,6 +34,10 @@ class Operation:
         is 0, a sum is 0, and a change of weights leaves them as they are.
     reads, writes
         Variables as "part.variable".
+    block
+        "onset", "tick" or "end", as its part says.
+    presented
+        While what is presented it happens: a "sample", an input in "replay", or both.
     """
 
     name: str
@@ -44,30 +48,12 @@ class Operation:
     silencers: frozenset[str] = frozenset()
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
+    block: str = field(default="tick", compare=False)
+    presented: tuple[str, ...] = field(default=("sample", "replay"), compare=False)
 
     def depends_on(self, other: Operation) -> bool:
         """Return True if it matters which of the two comes first."""
         return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
-
-
-@dataclass(frozen=True)
-class Declared:
-    """An operation with the place that its part gives it.
-
-    Parameters
-    ----------
-    operation
-        The operation.
-    block
-        "onset", "tick" or "end".
-    sample, replay
-        True where it happens while a sample is presented, and in spontaneous replay.
-    """
-
-    operation: Operation
-    block: str = "tick"
-    sample: bool = True
-    replay: bool = True
 
 
 def check_parts(meanings: Meanings) -> None:
@@ -112,15 +98,15 @@ def _check_broadcasts(parts: Parts) -> None:
             )
 
 
-def operations(meanings: Meanings) -> list[Declared]:
+def operations(meanings: Meanings) -> list[Operation]:
     """Return all operations of a circuit in the order of their phases; in a phase, currents come
     first, then what cells do, then what synapses do.
     """
     found = [*_currents(meanings), *_steps(meanings), *_changes(meanings)]
-    return sorted(found, key=lambda one: ORDER[one.operation.phase])
+    return sorted(found, key=lambda one: ORDER[one.phase])
 
 
-def _currents(meanings: Meanings) -> Iterator[Declared]:
+def _currents(meanings: Meanings) -> Iterator[Operation]:
     """Yield the sums over synapses, and the totals of those that several pathways fill."""
     pathways = meanings.parts.pathways
     drivers: dict[tuple[str, str], list[Pathway]] = {}
@@ -133,30 +119,26 @@ def _currents(meanings: Meanings) -> Iterator[Declared]:
             read = meanings.names(pathway, "current", expression).read
             alone = len(drivers[pathway.target, drives]) == 1
             fills = drives if alone else f"{drives}_by_{pathway.name}"
-            yield Declared(
-                Operation(
-                    f"{pathway.name}_{drives}",
-                    pathway.name,
-                    pathway.phase,
-                    expression,
-                    fills,
-                    silencers(expression),
-                    meanings.keys(pathway, read),
-                    frozenset({f"{pathway.target}.{fills}"}),
-                )
+            yield Operation(
+                f"{pathway.name}_{drives}",
+                pathway.name,
+                pathway.phase,
+                expression,
+                fills,
+                silencers(expression),
+                meanings.keys(pathway, read),
+                frozenset({f"{pathway.target}.{fills}"}),
             )
     for (target, drives), several in drivers.items():
         if len(several) > 1:
             shares = [f"{drives}_by_{pathway.name}" for pathway in several]
-            yield Declared(
-                Operation(
-                    f"{target}_{drives}_total",
-                    target,
-                    max((pathway.phase for pathway in several), key=ORDER.__getitem__),
-                    f"{drives} = {' + '.join(shares)}",
-                    reads=frozenset(f"{target}.{share}" for share in shares),
-                    writes=frozenset({f"{target}.{drives}"}),
-                )
+            yield Operation(
+                f"{target}_{drives}_total",
+                target,
+                max((pathway.phase for pathway in several), key=ORDER.__getitem__),
+                f"{drives} = {' + '.join(shares)}",
+                reads=frozenset(f"{target}.{share}" for share in shares),
+                writes=frozenset({f"{target}.{drives}"}),
             )
 
 
@@ -175,48 +157,50 @@ def _check_driven(meanings: Meanings, pathway: Pathway, drives: str) -> None:
         )
 
 
-def _steps(meanings: Meanings) -> Iterator[Declared]:
+def _steps(meanings: Meanings) -> Iterator[Operation]:
     for part in meanings.parts.everything:
         for place, step in enumerate(part.steps):
             given = ("i", "j") if isinstance(part, Pathway) else ("i",)
             names = meanings.names(part, f"steps[{place}]", step.code, given)
             meanings.check_writes(part, names)
-            operation = Operation(
+            yield Operation(
                 f"{part.name}_{step.phase.replace(' ', '_')}_{place}",
                 part.name,
                 step.phase,
                 step.code,
                 reads=meanings.keys(part, names.read),
                 writes=meanings.keys(part, names.written),
+                block=step.block,
+                presented=("sample", "replay") if step.replays else ("sample",),
             )
-            yield Declared(operation, step.block, replay=step.replays)
 
 
-def _changes(meanings: Meanings) -> Iterator[Declared]:
+def _changes(meanings: Meanings) -> Iterator[Operation]:
     """Yield the changes of weights when a sample ends."""
     for pathway in meanings.parts.pathways:
         if pathway.bound:
             meanings.names(pathway, "bound", pathway.bound)
-        for field in ("change", "replay"):
-            if addend := str(getattr(pathway, field)):
-                meanings.names(pathway, field, addend)
-                change = weight_change(meanings, pathway, field, addend)
-                yield Declared(change, "end", field == "change", field == "replay")
+        for rule in ("change", "replay"):
+            if addend := getattr(pathway, rule):
+                meanings.names(pathway, rule, addend)
+                yield weight_change(meanings, pathway, rule, addend)
 
 
-def weight_change(meanings: Meanings, pathway: Pathway, field: str, addend: str) -> Operation:
-    """Return the operation that adds ``addend`` to the weights and keeps them to their bound; the
-    ``field`` of the pathway, "change" or "replay", names it.
+def weight_change(meanings: Meanings, pathway: Pathway, rule: str, addend: str) -> Operation:
+    """Return the operation that adds ``addend`` to the weights and keeps them to their bound, by
+    the ``rule`` of the pathway, "change" or "replay".
     """
     code = f"w += {addend}" + (f"\nw = {pathway.bound}" if pathway.bound else "")
     return Operation(
-        f"{pathway.name}_{field}",
+        f"{pathway.name}_{rule}",
         pathway.name,
         "plasticity",
         code,
         silencers=silencers(addend) - {"w"} | {"plastic"},
         reads=meanings.keys(pathway, (*names_in(code).read, "plastic")),
         writes=frozenset({f"{pathway.name}.w"}),
+        block="end",
+        presented=("sample" if rule == "change" else "replay",),
     )
 
 

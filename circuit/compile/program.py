@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 
 from biorrr.circuit.compile.operations import (
     ORDER,
-    Declared,
     Operation,
     check_order,
     check_parts,
@@ -33,7 +32,7 @@ from biorrr.errors import InputError
 from biorrr.models import BLOCKS, Parts, Pathway
 from biorrr.models.expressions import names_in, renamed
 from biorrr.models.meanings import Meanings
-from biorrr.models.rules import add, product
+from biorrr.models.rules import add, product, terms_of
 
 
 @dataclass(frozen=True)
@@ -91,27 +90,27 @@ def compile_program(meanings: Meanings, moving: frozenset[str] = frozenset()) ->
         and why.
     """
     check_parts(meanings)
-    clock, declared = meanings.parts["clock"], operations(meanings)
+    clock, listed = meanings.parts["clock"], operations(meanings)
     moving |= {"clock.elapsed", "clock.moment"}
     if clock.has("elapsed"):  # a sample is held for many ticks
-        declared, sample, still = _promote(meanings, declared, "sample", moving)
+        listed, sample, still = _promote(meanings, listed, "sample", moving)
         sample = _sum_rules(meanings, sample, still)
     else:
-        sample = _in_blocks(declared, "sample")
+        sample = _in_blocks(listed, "sample")
     _check_onset(sample, moving)
     check_order(meanings, sample)
     if clock.has("replay_duration"):  # a replay is held for many ticks
-        replay = _promote(meanings, declared, "replay", moving)[1]
+        replay = _promote(meanings, listed, "replay", moving)[1]
     else:
-        replay = _in_blocks(declared, "replay")
+        replay = _in_blocks(listed, "replay")
     replay = _without_idle(meanings, replay)
     return _merge_blocks(meanings.parts, sample, replay)
 
 
-def _in_blocks(declared: Iterable[Declared], presented: str) -> Blocks:
+def _in_blocks(listed: Iterable[Operation], presented: str) -> Blocks:
     """Return the operations that happen while a "sample", or a "replay", is presented."""
-    chosen = [one for one in declared if getattr(one, presented)]
-    return Blocks(*(tuple(one.operation for one in chosen if one.block == name) for name in BLOCKS))
+    chosen = [one for one in listed if presented in one.presented]
+    return Blocks(*(tuple(one for one in chosen if one.block == name) for name in BLOCKS))
 
 
 def _without_idle(meanings: Meanings, blocks: Blocks) -> Blocks:
@@ -141,8 +140,8 @@ def _check_onset(sample: Blocks, moving: frozenset[str]) -> None:
 
 
 def _promote(
-    meanings: Meanings, declared: list[Declared], presented: str, moving: frozenset[str]
-) -> tuple[list[Declared], Blocks, frozenset[str]]:
+    meanings: Meanings, listed: list[Operation], presented: str, moving: frozenset[str]
+) -> tuple[list[Operation], Blocks, frozenset[str]]:
     """Move to the onset what has the same result in every tick of what is ``presented``.
 
     A current that stands still in a variable that moves, such as that of a membrane, is kept in a
@@ -150,82 +149,78 @@ def _promote(
     the same from the first tick to the last.
     """
     while True:
-        once, still = _done_once(meanings, declared, presented, moving)
-        rewritten = {
-            key
-            for place, one in enumerate(declared)
-            if one.block == "tick" and place not in once and getattr(one, presented)
-            for key in one.operation.writes
-        }
-        beside = {place for place in once if declared[place].operation.writes & rewritten}
+        once, still = _done_once(meanings, listed, presented, moving)
+        rewritten = _written(
+            one
+            for one in listed
+            if one.block == "tick" and one not in once and presented in one.presented
+        )
+        beside = [one for one in once if one.writes & rewritten]
         if not beside:
             break
-        declared = [
+        listed = [
             each
-            for place, one in enumerate(declared)
-            for each in (_keep_beside(meanings.parts, one) if place in beside else [one])
+            for one in listed
+            for each in (_keep_beside(meanings.parts, one) if one in beside else [one])
         ]
-    early = [
-        replace(one, block="onset") if place in once else one for place, one in enumerate(declared)
-    ]
-    return declared, _in_blocks(early, presented), still
+    early = [replace(one, block="onset") if one in once else one for one in listed]
+    return listed, _in_blocks(early, presented), still
 
 
-def _keep_beside(parts: Parts, current: Declared) -> list[Declared]:
+def _keep_beside(parts: Parts, current: Operation) -> list[Operation]:
     """Return a ``current`` that fills a variable of its own, and the step that takes it over."""
-    one = current.operation
-    target, beside = parts[one.part].target, f"{one.fills}_by_{one.part}"
+    target, beside = parts[current.part].target, f"{current.fills}_by_{current.part}"
     there = frozenset({f"{target}.{beside}"})
-    code = f"{one.fills} = {beside}"
-    step = Operation(f"{one.name}_kept", target, one.phase, code, reads=there, writes=one.writes)
-    return [
-        replace(current, operation=replace(one, fills=beside, writes=there)),
-        replace(current, operation=step),
-    ]
+    step = replace(
+        current,
+        name=f"{current.name}_kept",
+        part=target,
+        code=f"{current.fills} = {beside}",
+        fills="",
+        silencers=frozenset(),
+        reads=there,
+    )
+    return [replace(current, fills=beside, writes=there), step]
 
 
 def _done_once(
-    meanings: Meanings, declared: Sequence[Declared], presented: str, moving: frozenset[str]
-) -> tuple[frozenset[int], frozenset[str]]:
-    """Return the places of those operations of every tick that need be done but once, and the
-    variables that stand still.
+    meanings: Meanings, listed: Sequence[Operation], presented: str, moving: frozenset[str]
+) -> tuple[list[Operation], frozenset[str]]:
+    """Return those operations of every tick that need be done but once, and the variables that
+    stand still.
 
     Such an operation reads only what stands still. What it writes is not read before it in the
     tick, and, unless it is a current, written by nothing that is done in every tick.
     """
-    chosen = [(place, one) for place, one in enumerate(declared) if getattr(one, presented)]
-    ticks = [(place, one.operation) for place, one in chosen if one.block == "tick"]
-    onset = [(place, one.operation) for place, one in chosen if one.block == "onset"]
-    written = {key for _, operation in ticks for key in operation.writes}
-    before = (
-        frozenset(key for key in meanings.keys_of("memory") if key not in written)
+    chosen = [one for one in listed if presented in one.presented]
+    ticks = [one for one in chosen if one.block == "tick"]
+    given = (
+        (meanings.keys_of("memory") - _written(ticks))
         | meanings.keys_of("parameter")
-        | meanings.keys_of("input") - moving
+        | (meanings.keys_of("input") - moving)
     )
-    once = frozenset(place for place, _ in ticks)
+    once = ticks
     while True:
-        often = [(place, operation) for place, operation in ticks if place not in once]
-        still = set(before.difference(*(operation.writes for _, operation in often)))
-        found = set()
-        for place, operation in ticks:
-            touched = operation.reads | operation.writes
-            early = all(there < place or not other.writes & touched for there, other in onset)
-            if place in once and early and operation.reads <= still:
-                found.add(place)
-                still |= operation.writes
-            else:
-                still -= operation.writes
-        for place, operation in ticks:
-            others = [(there, other) for there, other in ticks if there not in found]
-            if any(
-                (not operation.fills and operation.writes & other.writes)
-                or (there < place and operation.writes & other.reads)
-                for there, other in others
-            ):
-                found.discard(place)
+        often = _written(one for one in ticks if one not in once)
+        still, read = given - often, frozenset[str]()
+        found: list[Operation] = []
+        for place, one in enumerate(chosen):
+            later = _written(other for other in chosen[place:] if other.block == "onset")
+            taken = read | later | (frozenset() if one.fills else often)
+            if one in once and one.reads <= still - later and not one.writes & taken:
+                found.append(one)
+                still |= one.writes
+            elif one.block == "tick":
+                still -= one.writes
+                read |= one.reads
         if found == once:
-            return once, frozenset(still)
-        once = frozenset(found)
+            return once, still
+        once = found
+
+
+def _written(operations: Iterable[Operation]) -> frozenset[str]:
+    """Return all variables that ``operations`` write."""
+    return frozenset(key for one in operations for key in one.writes)
 
 
 # -- rules that are averaged -----------------------------------------------------------------------
@@ -265,14 +260,14 @@ class _HeldRule:
         self.sums: list[Operation] = []
         asked: list[str] = []
         gathered: dict[tuple[str, str], list[str]] = {}
-        for term in pathway.change.terms:
-            held = [f for f in term.factors if self._stands_still(f)]
-            moving = [f for f in term.factors if f not in held]
+        for factors in terms_of(pathway.change, pathway.declared):
+            held = [f for f in factors if self._stands_still(f)]
+            moving = [f for f in factors if f not in held]
             if moving:
                 key = self._side(product(moving)), product(held)
                 gathered.setdefault(key, []).append(product(moving))
             else:
-                asked.append(str(term))
+                asked.append(product(factors))
         if sum(not side for side, _ in gathered) > 1:  # one sum of the synapse is enough
             own = [(held, gathered.pop(("", held))) for side, held in [*gathered] if not side]
             gathered["", "1"] = [product((held, m)) for held, several in own for m in several]

@@ -67,8 +67,7 @@ def label_results(job: Job, outcome: Outcome, attrs: Mapping[str, object]) -> La
         "seconds": outcome.seconds,
         **({} if timing.instant else {"seconds_per_sample": timing.window}),
     }
-    learned = job.circuit.regression
-    readout = learned.readout(job, final) if learned else {}
+    readout = job.circuit.readout(job, final)
     return LabelledArrays({**variables, **traces, **readout}, coords, {**always, **attrs})
 
 
@@ -207,7 +206,7 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
         "pathways": [
             {
                 **{name: getattr(p, name) for name in synapses},
-                "change": str(p.change),
+                "change": p.change,
                 "sign": blueprint.parts.sign(p),
             }
             for p in blueprint.parts.weighted

@@ -85,8 +85,8 @@ def _pathway(pathway: Pathway, blueprint: Blueprint, sizes: Mapping[str, str]) -
     ]
     averaged = blueprint.timing.duration > 1 and pathway.block == "tick"
     when = "  # mean over the ticks of the sample" if averaged else ""
-    lines += [f"      w += {pathway.change!s}{when}"] if pathway.change else []
-    lines += [f"      w += {pathway.replay!s}  # in replay"] if pathway.replay else []
+    lines += [f"      w += {pathway.change}{when}"] if pathway.change else []
+    lines += [f"      w += {pathway.replay}  # in replay"] if pathway.replay else []
     lines += [f"      w = {pathway.bound}  # bound"] if pathway.bound else []
     lines += _steps(pathway)
     return [*lines, f"      # {pathway.equation}"] if pathway.equation else lines

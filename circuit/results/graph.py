@@ -47,7 +47,7 @@ def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:
             sign=blueprint.parts.sign(pathway),
             synapses=math.prod(blueprint.orientations[pathway.name].shape),
             current=pathway.current,
-            rule=str(pathway.change),
+            rule=pathway.change,
             equation=pathway.equation,
             meaning=pathway.meaning,
         )

@@ -94,8 +94,8 @@ def locality(parts: Parts, pathway: Pathway) -> Locality:
 
     The pathway need not be among the ``parts`` of the circuit.
     """
-    rule = pathway.judged or str(pathway.change)
-    codes = [rule, str(pathway.replay), pathway.bound, *(step.code for step in pathway.steps)]
+    rule = pathway.judged or pathway.change
+    codes = [rule, pathway.replay, pathway.bound, *(step.code for step in pathway.steps)]
     # Names that a rule computes itself are not among those that it reads.
     read = {name for code in codes if code for name in names_in(code).read} | (
         {"w"} if pathway.plastic else set()

@@ -24,16 +24,13 @@ def results(job: Job, outcome: Outcome) -> Run:
         "signal_in_time": int(any(feed.in_time for feed in job.feeds.values())),
         "cooled": int(outcome.samples >= job.state.get("neuromodulator.last", never)[0]),
         "departures": circuit.departures_in_words(),
-        **(circuit.regression.settings(job, outcome) if circuit.regression else {}),
+        **circuit.settings(job, outcome),
     }
     run = Run(label_results(job, outcome, attrs), circuit, job)
     if run.ended == "diverged":
-        remedy = "lower the rates of plasticity"
-        if circuit.regression:
-            remedy = circuit.regression.remedy(job.feeds, outcome.samples)
         raise Diverged(
             f"the circuit diverged at sample {outcome.samples}: activity is no longer finite;"
-            f" {remedy}",
+            f" {circuit.remedy(job.feeds, outcome.samples)}",
             run,
         )
     check_settled(circuit.all_departures, run, job.blueprint.timing.duration)

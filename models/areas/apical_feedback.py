@@ -248,7 +248,6 @@ class ApicalFeedback(Departure):
     areas: tuple[Area, ...]
     rates: tuple[Rates, ...] | None = None
     gives = ("apical feedback",)
-    turn = -2
 
     def alter(self, parts: Parts) -> Parts:
         """Put the areas, and a neuromodulator that speaks to all of them, into the circuit."""

@@ -66,7 +66,6 @@ class Settled(Departure):
             "outputs settle only with apical feedback; give feedback=c, c > 0, or use Hierarchy",
         ),
     )
-    turn = 1
 
     def alter(self, parts: Parts) -> Parts:
         """Let outputs settle, and let weights and traces change at the last tick of a sample only."""

@@ -27,7 +27,6 @@ class Holding(Departure):
     dt: float
     duration: int
     gives: tuple[str, ...] = ("clock",)
-    turn = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()

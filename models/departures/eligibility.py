@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
-from biorrr.models.expressions import names_in
+from biorrr.models.expressions import names_in, renamed
 from biorrr.models.parts import Parts, Pathway, Population
 from biorrr.models.physical_units import Duration, Lasting
 from biorrr.models.variables import Step, Variable, parameter
@@ -93,7 +93,7 @@ def _traced(parts: Parts, name: str, activity: str, side: str, tau: float) -> Pa
     if not tau:
         return parts
     rule = parts[name]
-    if f"{activity}_{side}" not in names_in(str(rule.change) or "0").read:
+    if f"{activity}_{side}" not in names_in(rule.change).read:
         raise InputError(
             f"the rule of {name} does not read {activity}_{side}, so a trace of it would change"
             " nothing"
@@ -104,7 +104,7 @@ def _traced(parts: Parts, name: str, activity: str, side: str, tau: float) -> Pa
     # A pyramidal neuron of an area below has a trace of its output for its own distal synapses too.
     sent = side == "pre" and parts[population].kind == "pyramidal"
     trace = f"sent_{activity}_eligibility" if sent else f"{activity}_eligibility"
-    change = rule.change.reading({f"{spoken}_{side}": f"{trace}_{side}"})
+    change = renamed(rule.change, {f"{spoken}_{side}": f"{trace}_{side}"})
     return parts.having(
         with_trace(parts[population], activity, trace, tau), replace(rule, change=change)
     )

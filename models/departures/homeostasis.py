@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts
-from biorrr.models.rules import Term
+from biorrr.models.parts import Pathway
+from biorrr.models.rules import add
 
 
 @dataclass(frozen=True)
@@ -33,11 +32,8 @@ class HomeostaticScaling(Departure):
     alters = ("proximal",)
     gives = ("scale of proximal weights",)
 
-    def alter(self, parts: Parts) -> Parts:
+    def altered(self, pathway: Pathway) -> Pathway:
         """Add the scaling to the rules of proximal synapses."""
-        change = Term("eta_q * w", post="rho - z_post**2")
-        replay = Term("-eta_q * replay_gain * w", post="z_post**2")
-        for pathway in parts.all(kind="proximal"):
-            rules = {"change": pathway.change.plus(change), "replay": pathway.replay.plus(replay)}
-            parts = parts.having(dataclasses.replace(pathway, **rules))
-        return parts
+        change = add((pathway.change or "0", "eta_q * w * (rho - z_post**2)"))
+        replay = add((pathway.replay or "0", "-eta_q * replay_gain * w * z_post**2"))
+        return replace(pathway, change=change, replay=replay)

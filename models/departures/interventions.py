@@ -130,7 +130,6 @@ def _heard(parts: Parts, cells: Population, name: str) -> Iterator[str]:
     for pathway in parts.pathways:
         if pathway.source == cells.name:
             codes = [(code, pathway.phase) for _, code in pathway.currents]
-            rules = (str(pathway.change), str(pathway.replay))
-            codes += [(rule or "0", "plasticity") for rule in rules]
+            codes += [(rule, "plasticity") for rule in (pathway.change, pathway.replay)]
             codes += [(step.code, step.phase) for step in pathway.steps]
             yield from (phase for code, phase in codes if f"{name}_pre" in names_in(code).read)

@@ -151,7 +151,10 @@ class Millivolts(Holding):
                 )
         late = f"int(sample >= {_BEFORE})"
         return parts.having(
-            *(replace(p, change=p.change.times(late), block="end") for p in parts.pathways)
+            *(
+                replace(p, change=p.change and f"{late} * ({p.change})", block="end")
+                for p in parts.pathways
+            )
         )
 
     def _outputs(self, outputs: Population) -> tuple[Population | Pathway, ...]:

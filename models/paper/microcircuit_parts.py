@@ -27,8 +27,8 @@ def microcircuit_parts(k: int, interneurons: int, rates: Rates | None = None) ->
     k, interneurons
         How many pyramidal neurons and interneurons.
     rates
-        The timetable of the learning rates; without it they are 0, until :class:`AdaptiveRates`
-        fits them to the drive.
+        The timetable of the learning rates; without it they are 0, until
+        :func:`~biorrr.models.fit_rates` fits them to the drive.
     """
     return Parts(
         populations=(

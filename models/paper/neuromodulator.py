@@ -5,10 +5,9 @@ pathway alike.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from biorrr.models.auto_rates import MEMORY, PLANNED, Drive, plan
-from biorrr.models.departure import Departure
 from biorrr.models.parts import Parts, Population, summed
 from biorrr.models.rates import Rate
 from biorrr.models.variables import Step, Variable, broadcast
@@ -130,32 +129,21 @@ def AdaptiveNeuromodulator() -> Population:
     )
 
 
-@dataclass(frozen=True)
-class AdaptiveRates(Departure):
-    """Learning rates fitted to the drive, with the sums over populations that they need to know."""
-
-    alters = ("neuromodulator", "sensory", "instructive", "pyramidal", "inhibitory")
-    turn = -1
-
-    def alter(self, parts: Parts) -> Parts:
-        """Let the neuromodulator listen to inputs and outputs, and to the strength of inhibition."""
-        inhibitory = parts["inhibitory"]
-        power = Variable("power", "sum of squares of the cell's inhibitory weights")
-        return parts.having(
-            parts["pyramidal"].adding(power),
-            AdaptiveNeuromodulator(),
-            replace(inhibitory, sums=(*inhibitory.sums, ("power", "w**2"))),
-            summed("sensory_drive", "sensory", "neuromodulator", "energy_x", "x_pre**2", "drive"),
-            summed(
-                "instructive_drive",
-                "instructive",
-                "neuromodulator",
-                "energy_y",
-                "y_pre**2",
-                "drive",
-            ),
-            summed(
-                "output_drive", "pyramidal", "neuromodulator", "energy_z", "z_pre**2", "recruitment"
-            ),
-            summed("loop_gain", "pyramidal", "neuromodulator", "trace_q", "power_pre", "dendrite"),
-        )
+def fit_rates(parts: Parts) -> Parts:
+    """Return ``parts`` whose neuromodulator fits the rates to the drive: it listens to inputs and
+    outputs, and to the strength of inhibition.
+    """
+    inhibitory = parts["inhibitory"]
+    power = Variable("power", "sum of squares of the cell's inhibitory weights")
+    heard = (
+        ("sensory_drive", "sensory", "energy_x", "x_pre**2", "drive"),
+        ("instructive_drive", "instructive", "energy_y", "y_pre**2", "drive"),
+        ("output_drive", "pyramidal", "energy_z", "z_pre**2", "recruitment"),
+        ("loop_gain", "pyramidal", "trace_q", "power_pre", "dendrite"),
+    )
+    return parts.having(
+        parts["pyramidal"].adding(power),
+        AdaptiveNeuromodulator(),
+        replace(inhibitory, sums=(*inhibitory.sums, ("power", "w**2"))),
+        *(summed(name, source, "neuromodulator", *rest) for name, source, *rest in heard),
+    )

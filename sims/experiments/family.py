@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from biorrr.sims.data import SMALL_DATA
-from biorrr.sims.experiments.plateau.agreement import (
+from biorrr.sims.experiments.plateau import (
     EXCESS,
     PLACE,
     PLATEAU,

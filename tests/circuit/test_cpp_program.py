@@ -40,7 +40,7 @@ EXACT = {"rtol": 0, "atol": 1e-12}
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_what_silences_plasticity(pathway, silent):
-    assert silencers(str(pathway.change)) == silent
+    assert silencers(pathway.change) == silent
 
 
 @pytest.mark.parametrize("engine", ["numpy", "cpp"])

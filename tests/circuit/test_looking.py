@@ -62,7 +62,8 @@ def test_description_holds_every_equation(circuit):
     for pathway in blueprint.parts.pathways:
         for said in (
             pathway.current,
-            *map(str, (pathway.change, pathway.replay)),
+            pathway.change,
+            pathway.replay,
             pathway.equation,
         ):
             assert said in text

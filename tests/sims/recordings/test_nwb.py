@@ -3,6 +3,10 @@ else is opened.
 """
 
 import dataclasses
+import json
+import subprocess
+import sys
+import uuid
 
 import h5py
 import numpy as np
@@ -174,3 +178,57 @@ def test_spikes_on_an_edge_belong_to_the_bin_that_begins_there():
         np.sum((times >= row[b]) & (times < row[b + 1])) for row in edges for b in range(11)
     ]
     np.testing.assert_array_equal(windows.count(times), expected)
+
+
+WATCHED = """
+import json, pathlib, sys
+from biorrr.sims.recordings.hdf5_check import check_hdf5
+from biorrr.sims.recordings.nwb import open_nwb
+known, path = map(pathlib.Path, sys.argv[1:])
+open_nwb(known).read_io.close()  # what is imported late is imported
+check_hdf5(path)  # in a process of its own, once
+events = []
+sys.addaudithook(lambda name, given: events.append((name, str(given[0]) if given else "")))
+file = open_nwb(path)
+names = [type(one).__name__ for one in file.objects.values()]
+print(json.dumps([names, list(events)]))
+"""
+DANGEROUS = ("exec", "compile", "import", "socket.", "subprocess.", "os.", "pickle.", "urllib.")
+
+
+def test_definitions_in_a_sent_file_run_nothing_and_open_nothing(allen, tmp_path):
+    """Files hold the definitions of their types, from which pynwb makes classes."""
+    path, outside = tmp_path / "sent.nwb", tmp_path / "outside.yaml"
+    outside.write_text("groups: []")
+    path.write_bytes(allen.path.read_bytes())
+    version, code = "1.0.0", "__import__('os').system('touch /tmp/never')"
+    sources = [{"namespace": "core"}, {"source": "types"}]
+    namespace = {"name": "sent", "version": version, "doc": code, "schema": sources}
+    field = {"name": "rate", "dtype": "float64", "doc": code, "required": False}
+    made = {"neurodata_type_def": "Sent", "neurodata_type_inc": "LabMetaData", "doc": code}
+    types = {"groups": [made | {"attributes": [field, field | {"name": "a b(c)"}]}]}
+    with h5py.File(path, "a") as file:
+        group = file.create_group(f"specifications/sent/{version}")
+        group["namespace"], group["types"] = (
+            json.dumps({"namespaces": [namespace]}),
+            json.dumps(types),
+        )
+        sent = file["general"].create_group("sent")
+        sent.attrs.update(neurodata_type="Sent", namespace="sent", object_id=str(uuid.uuid4()))
+    names, events = _watched(allen.path, path)
+    assert "Sent" in names
+    assert events
+    assert [one for one in events if one[0].startswith(DANGEROUS)] == []
+    assert {opened for name, opened in events if name == "open"} <= {str(path)}
+    sources[1] = {"source": str(outside)}
+    with h5py.File(path, "a") as file:
+        del file[f"specifications/sent/{version}/namespace"]
+        file[f"specifications/sent/{version}/namespace"] = json.dumps({"namespaces": [namespace]})
+    with pytest.raises(DataError, match="not a readable NWB file"):
+        Recording.from_nwb(path)
+
+
+def _watched(known, path):
+    """Return the types of objects in an NWB file, and the audit events while it is read."""
+    command = [sys.executable, "-W", "ignore", "-c", WATCHED, str(known), str(path)]
+    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
