@@ -169,7 +169,12 @@ def follow(
 
     settings, cell = task.settings, cell_arguments(task.settings.cell)
     circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=seeds[0], **cell)
-    saved = {"epochs": settings.epochs, "centre": True, "record": (), "snapshots": SNAPSHOTS}
+    saved: dict[str, Any] = {
+        "epochs": settings.epochs,
+        "centre": True,
+        "record": (),
+        "snapshots": SNAPSHOTS,
+    }
     results = []
     for seed, run in zip(seeds, task.run(circuit, data.X, data.Y, seeds, **saved), strict=True):
         show = partial(record, task, run, s, data)
