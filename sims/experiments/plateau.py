@@ -197,7 +197,13 @@ def record(
     # Without a ridge: replay changes nothing where nothing is learned.
     cell, engine = cell_arguments(task.settings.cell), run.data.attrs["engine"]
     circuit = task.settings.make_circuit(k=task.settings.k, s=s, engine=engine, **cell)
-    how = {"order": "sequential", "record": SIGNALS, "snapshots": 1, "every": 1, "plastic": False}
+    how: dict[str, Any] = {
+        "order": "sequential",
+        "record": SIGNALS,
+        "snapshots": 1,
+        "every": 1,
+        "plastic": False,
+    }
     traces = task.run(circuit, data.X, data.Y, start=start, centre=True, **how).data
     in_order = np.argsort(traces["sample"].values % len(data.X))
     held = traces.mean("time") if "time" in traces.dims else traces
