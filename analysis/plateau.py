@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.checks import as_floats, check_pair
 from biorrr.analysis.regression.exact_solution import ExactSolution
+from biorrr.analysis.traces import halfway
+
+SIGNALS = ("plateau", "a", "inhibition", "z")  # of a circuit, that are recorded
+NETWORK_STEPS = 200_000  # at most: on digits gradients vanish after 20,000, on V1-V2 after 3,000
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,11 @@ class Agreement:
                 np.sum(u * v, axis=-2) / np.sqrt(np.sum(u**2, axis=-2) * np.sum(v**2, axis=-2)),
                 np.sqrt(np.sum((measured - expected) ** 2, axis=-2) / np.sum(expected**2, axis=-2)),
             )
+
+    @property
+    def values(self) -> NDArray:
+        """Both measures, (2, ..., k)."""
+        return np.stack([self.correlation, self.relative_error])
 
 
 @dataclass(frozen=True)
@@ -167,3 +178,89 @@ def backpropagated_error(
     error = (Y - z @ network_Vy.T) @ network_Vy
     G = np.linalg.lstsq(z, X @ np.asarray(Vx, dtype=float), rcond=None)[0]
     return error @ np.linalg.pinv(G).T
+
+
+def compare_with_theory(
+    run: Any,
+    data: Any,
+    exact: ExactSolution,
+    show: Callable[[int], Mapping[str, NDArray]],
+    seed: int = 0,
+) -> Any:
+    """Compare a circuit with theory through learning, and as recorded before, halfway through and
+    after learning.
+
+    Halfway is that of :func:`biorrr.analysis.traces.halfway`. Compared are inhibition with Vy'y~,
+    the plateau with the back-propagated error and, at s = 0, the plateau with the error in a
+    network that backprop trains on the same data; at other s the latter is NaN.
+
+    Parameters
+    ----------
+    run
+        Dataset of the circuit: Vx, Vy, Q, R at snapshots, and how many samples it had ``seen``.
+    data
+        What was learned, centred.
+    exact
+        The exact solution.
+    show
+        Shows the data to the circuit as it was at a snapshot, and returns its traces by name, each
+        (row, pyramidal).
+    seed
+        Of the network and of the samples whose inhibition is exchanged.
+
+    Returns
+    -------
+    A dataset with ``excess`` and ``whitening_error`` (snapshot,); traces, ``recorded`` (signal,
+    stage, row, pyramidal), and what they are compared with, ``expected`` (comparison, stage, row,
+    pyramidal); their ``agreement`` (measure, comparison, stage, pyramidal), and that through
+    learning, ``course`` (measure, comparison, snapshot, pyramidal); the relative error under null
+    hypotheses, ``null_error`` (null, pyramidal); and ``stage_samples`` (stage,).
+    """
+    import xarray as xr
+
+    Vx, Vy, Q, R = (np.asarray(run[name]) for name in ("Vx", "Vy", "Q", "R"))
+    audit = audit_plateau(data.X, data.Y, Vx, Vy, Q, R, exact.ridge)
+    backprop = np.full_like(audit.error, np.nan)
+    if exact.s == 0:
+        backprop = backprop_errors(data, Vx, exact.ridge, seed)
+    theory = np.stack([audit.prediction, audit.error, backprop])
+    middle = halfway(Vx, Vy)
+    stages = [0, len(Vx) - 1 if middle is None else middle, len(Vx) - 1]
+    shown = [show(snapshot) for snapshot in stages]
+    signals = {name: np.stack([traces[name] for traces in shown]) for name in SIGNALS}
+    plateau, a, inhibition, _ = signals.values()
+    expected = theory[:, stages]
+    nulls = null_agreements(a[-1], inhibition[-1], expected[1, -1], seed)
+    course = Agreement.between(np.stack([audit.inhibition, audit.plateau, audit.plateau]), theory)
+    recorded = Agreement.between(np.stack([inhibition, plateau, plateau]), expected)
+    samples, scores = ("stage", "row", "pyramidal"), ("measure", "comparison")
+    return xr.Dataset(
+        {
+            "excess": ("snapshot", exact.excess(Vx)),
+            "whitening_error": ("snapshot", exact.whitening_error(Vx)),
+            "stage_samples": ("stage", np.asarray(run["seen"])[stages]),
+            "recorded": (("signal", *samples), np.stack([*signals.values()])),
+            "expected": (("comparison", *samples), expected),
+            "course": ((*scores, "snapshot", "pyramidal"), course.values),
+            "agreement": ((*scores, "stage", "pyramidal"), recorded.values),
+            "null_error": (("null", "pyramidal"), [one.relative_error for one in nulls.values()]),
+        },
+        {
+            "signal": [*SIGNALS],
+            "comparison": ["inhibition", "plateau", "network"],
+            "measure": ["correlation", "relative_error"],
+            "null": [*nulls],
+        },
+    )
+
+
+def backprop_errors(data: Any, Vx: NDArray, ridge: Any, seed: int) -> NDArray:
+    """Return the errors that backprop carries back in a network which it has trained on ``data``,
+    (S, n_samples, k), in terms of each snapshot of ``Vx`` (S, m, k).
+    """
+    from biorrr.analysis.algorithms.ann import TwoLayerANN
+
+    how: Any = {"online": False, "steps": NETWORK_STEPS, "random_state": seed}
+    network = TwoLayerANN(Vx.shape[-1], ridge=ridge, **how).fit(data.X, data.Y)
+    learned = network.Vx_, network.Vy_
+    return np.stack([backpropagated_error(data.X, data.Y, *learned, one) for one in Vx])

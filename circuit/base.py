@@ -11,9 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from biorrr.circuit.compile.blueprint import Blueprint, Port, ports_of
+from biorrr.circuit.compile.blueprint import Blueprint, Port, Timing, ports_of
 from biorrr.circuit.compile.program import compile_program
-from biorrr.circuit.compile.timing import Timing
 from biorrr.circuit.engines.choice import ENGINES, Engines
 from biorrr.circuit.results.results import results
 from biorrr.circuit.results.run import Run
@@ -455,11 +454,12 @@ class CircuitBase(Tabled):
         Raises
         ------
         InputError
-            For runs with events or with signals in time, and for runs that were read from a file.
+            For runs with events or with signals in time, for runs that were read from a file, and
+            for the runs of several seeds.
         """
         from biorrr.circuit.export.brian2_script import write_script
 
-        return write_script(path, instance_of("run", run, Run).job)
+        return write_script(path, run)
 
     def to_html(
         self,
@@ -475,6 +475,7 @@ class CircuitBase(Tabled):
         centre: bool = False,
         seed=None,
         weights: Mapping[str, object] | None = None,
+        start: Run | None = None,
         title: str = "A cortical microcircuit learns",
     ) -> Path:
         """Write a page on which the circuit learns while one watches; return its path.
@@ -488,11 +489,12 @@ class CircuitBase(Tabled):
         ----------
         path
             File to write.
-        X, Y, epochs, order, centre, seed, weights
+        X, Y, epochs, order, centre, seed, weights, start
             Data, their order and the start, as :meth:`run` takes them.
         run
-            A run of this circuit: its seed and its number of samples are taken in place of ``seed``
-            and ``epochs``.
+            A run of this circuit on these data: the page begins as it began, and presents the same
+            samples in the same order. It takes the place of ``epochs``, ``order``, ``centre``,
+            ``seed``, ``weights`` and ``start``.
         pixels
             Rows and columns of the picture that each sample of X is; filters are then drawn as
             pictures.
@@ -505,7 +507,8 @@ class CircuitBase(Tabled):
         Raises
         ------
         InputError
-            For signals in time: a page presents samples.
+            For signals in time: a page presents samples. For a ``run`` that was read from a file,
+            has events or belongs to another circuit.
         """
         from biorrr.circuit.export.live_page import write_page
 
@@ -523,6 +526,7 @@ class CircuitBase(Tabled):
             centre=centre,
             seed=seed,
             weights=weights,
+            start=start,
         )
 
     def table(self) -> tuple[str, dict[str, str]]:

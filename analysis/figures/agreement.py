@@ -6,15 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from biorrr.analysis.figures.panels.plateau import plot_plateau
+from biorrr.analysis.figures.runs import HALFWAY
 from biorrr.analysis.figures.style import (
     GUIDE,
     PAGE,
     THEORY,
     Axes,
+    DataArray,
     Dataset,
     colour,
     draw_against,
     for_log_axis,
+    in_percent,
     legend_below,
     log_samples,
     new_figure,
@@ -22,19 +26,39 @@ from biorrr.analysis.figures.style import (
     styled,
 )
 
-# Quantity whose colour it has, trace of the circuit, its label, and what theory expects, by what is
-# compared.
+_DEVIATION = "relative r.m.s. deviation"
 _PLATEAU = "plateau", "plateau $a - Qn$"
-_COMPARED = {
-    "inhibition": ("Q", "inhibition", "inhibition $Qn$", r"prediction $V_y'\tilde y$"),
-    "plateau": ("plateau", *_PLATEAU, r"error $V_y'(y - \tilde y)$"),
-    "network": ("own", *_PLATEAU, r"backprop $V_y'\epsilon$"),
+_COMPARED = {  # quantity whose colour it has, dashes, signal of the circuit, its label, and theory
+    "inhibition": ("Q", "--", "inhibition", "inhibition $Qn$", r"prediction $V_y'\tilde y$"),
+    "plateau": ("plateau", "-", *_PLATEAU, r"error $V_y'(y - \tilde y)$"),
+    "network": ("own", "-.", *_PLATEAU, r"backprop $V_y'\epsilon$"),
 }
-_INHIBITION = {  # what is done to it
-    "recorded_plateau_relative_error": "as it is",
-    "plateau_relative_error_no_inhibition": "none",
-    "plateau_relative_error_other_inhibition": "of other\nsamples",
-}
+
+
+def plot_recorded(results: Dataset, samples: int, neurons: int) -> np.ndarray:
+    """Draw the first ``samples`` of the first ``neurons`` before, halfway through and after
+    learning, beside theory.
+
+    ``results`` are those of :func:`plot_agreement`.
+    """
+    _, halfway, end = results["stage_samples"].values[0]
+    titles = "before", f"halfway\n{halfway:,}", f"after\n{end:,}"
+    few = results.isel(row=slice(samples), pyramidal=slice(neurons))
+    shown, theory = (
+        {
+            title: {name: few[kind].sel({along: name})[stage].values for name in names}
+            for stage, title in enumerate(titles)
+        }
+        for kind, along, names in (
+            ("recorded", "signal", results["signal"].values),
+            ("expected", "comparison", ("plateau", "inhibition")),
+        )
+    )
+    errors = results["agreement"].sel(measure="relative_error", comparison="plateau")[0].values
+    rows = results.sizes["row"]
+    note = f"Above: samples seen in learning. {HALFWAY} Deviations are of all {rows:,} samples."
+    known: Any = {"deviations": dict(zip(titles, errors, strict=True)), "note": note}
+    return plot_plateau(shown, theory, unit="sample, learning off", **known)
 
 
 @styled
@@ -45,14 +69,9 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
     Parameters
     ----------
     results
-        Traces ``recorded_inhibition`` and ``recorded_plateau`` of the first seed, (stage, row,
-        pyramidal), and what theory expects, ``expected_inhibition``, ``expected_plateau`` and
-        perhaps ``expected_network``. For each of these, such as ``plateau_correlation`` and
-        ``plateau_relative_error``, (seed, snapshot, pyramidal): of these the median over seeds and
-        neurons is drawn, in a band from the lowest to the highest. The error of recorded plateaus,
-        ``recorded_plateau_relative_error`` (seed, stage, pyramidal), and under the null hypotheses,
-        ``plateau_relative_error_no_inhibition`` and ``plateau_relative_error_other_inhibition``
-        (seed, pyramidal).
+        What :func:`biorrr.analysis.plateau.compare_with_theory` has found at one s: measures with a
+        dimension seed first, of which the median over seeds and neurons is drawn, in a band from
+        the lowest to the highest; signals of the first seed.
     tolerated
         Relative error up to which the two count as equal.
 
@@ -60,25 +79,27 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
     -------
     axes : (number of comparisons + 3,)
     """
-    known = [name for name in _COMPARED if f"expected_{name}" in results]
+    known = [str(name) for name in results["comparison"].values]
+    measures = {"correlation": "correlation with theory", "relative_error": _DEVIATION}
     layout: Any = [
         [name for name in known for _ in range(6 // len(known))],
-        [name for name in ("correlation", "relative_error", "nulls") for _ in range(2)],
+        [name for name in (*measures, "nulls") for _ in range(2)],
     ]
     panels = new_figure(PAGE, 4.9).subplot_mosaic(layout)
     for name in known:
         _scatter(panels[name], results.isel(stage=-1), name)
-    for name in known:
-        _follow(panels["correlation"], results, name, "correlation")
-        _follow(panels["relative_error"], results, name, "relative_error")
+    for measure, words in measures.items():
+        for name in known:
+            _follow(panels[measure], results["course"].sel(comparison=name, measure=measure), name)
+        log_samples(panels[measure], results["seen"].values, 4)
+        panels[measure].set(ylabel=words, title="through learning")
     panels["correlation"].axhline(0, **GUIDE)
-    panels["correlation"].set(ylabel="correlation with theory", title="through learning")
-    panels["relative_error"].set(yscale="log", ylabel="relative r.m.s. deviation")
-    panels["relative_error"].set_title("through learning")
     _draw_nulls(panels["nulls"], results)
     bound = f"{100 * tolerated:g} %: up to here they count as equal"
     for name in ("relative_error", "nulls"):
         panels[name].axhline(tolerated, zorder=0, **{**THEORY, "linestyle": ":"}, label=bound)
+        panels[name].set(yscale="log")
+        in_percent(panels[name])
     note = (
         "Lines: median over neurons and seeds; bands: from the lowest to the highest. Dots above:"
         " samples; dots below: neurons of each seed."
@@ -89,33 +110,31 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
 
 def _scatter(panel: Axes, results: Dataset, name: str) -> None:
     """Draw a signal of the circuit against its theory, with their relative r.m.s. deviation."""
-    quantity, trace, measured, expected = _COMPARED[name]
-    theory, found = (
-        results[f"{kind}_{one}"].values for kind, one in (("expected", name), ("recorded", trace))
-    )
+    quantity, _, signal, measured, expected = _COMPARED[name]
+    theory = results["expected"].sel(comparison=name).values
+    found = results["recorded"].sel(signal=signal).values
     draw_against(panel, theory, found, colour(quantity))
     error = np.sqrt(np.nansum((found - theory) ** 2) / np.nansum(theory**2))
     panel.set(xlabel=expected, ylabel=measured, title=f"after learning: deviation {percent(error)}")
 
 
-def _follow(panel: Axes, results: Dataset, name: str, measure: str) -> None:
+def _follow(panel: Axes, course: DataArray, name: str) -> None:
     """Draw the median of a measure through learning, in a band of all neurons and seeds."""
-    seen = results["seen"].values
-    values = results[f"{name}_{measure}"].transpose("snapshot", ...).values.reshape(len(seen), -1)
+    values = course.transpose("snapshot", ...).values.reshape(course.sizes["snapshot"], -1)
     low, median, high = np.nanpercentile(values, (0, 50, 100), axis=1)
-    tint, at = colour(_COMPARED[name][0]), for_log_axis(seen)
-    panel.plot(at, median, color=tint, label=f"against {_COMPARED[name][3]}")
+    quantity, dashes, *_, expected = _COMPARED[name]
+    tint, at = colour(quantity), for_log_axis(course["seen"])
+    panel.plot(at, median, color=tint, linestyle=dashes, label=f"against {expected}")
     panel.fill_between(at, low, high, color=tint, alpha=0.2, linewidth=0)
-    log_samples(panel, seen, 4)
 
 
 def _draw_nulls(panel: Axes, results: Dataset) -> None:
     """Draw the error of plateaus after learning, as it is and under the null hypotheses."""
-    for place, name in enumerate(_INHIBITION):
-        last = results[name].isel(stage=-1) if "stage" in results[name].dims else results[name]
-        values = last.values.ravel()
-        look = {"color": colour("plateau"), "markersize": 3, "alpha": 0.5}
-        panel.plot(np.full(len(values), place), values, "o", **look)
-    panel.set_xticks(range(len(_INHIBITION)), [*_INHIBITION.values()])
-    panel.set(yscale="log", xlim=(-0.5, len(_INHIBITION) - 0.5), ylabel="relative r.m.s. deviation")
-    panel.set(title="plateau after learning", xlabel="inhibition")
+    error = results["agreement"].sel(measure="relative_error", comparison="plateau")
+    columns = [error[..., -1, :], *results["null_error"].transpose("null", ...)]
+    look: Any = {"color": colour("plateau"), "markersize": 3, "alpha": 0.5, "linestyle": "none"}
+    for place, column in enumerate(columns):
+        panel.plot(np.full(column.size, place), column.values.ravel(), marker="o", **look)
+    panel.set_xticks(range(3), ["as it is", "none", "of other\nsamples"])
+    panel.set(xlim=(-0.5, 2.5), ylabel=_DEVIATION, title="plateau after learning")
+    panel.set_xlabel("inhibition")

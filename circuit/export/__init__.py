@@ -1,1 +1,42 @@
 """Circuits to take along: renderers of a circuit's program that need nothing of biorrr."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from biorrr.circuit.results.run import Run
+from biorrr.circuit.results.runs import Runs
+from biorrr.circuit.simulation.job import Job
+from biorrr.errors import InputError, InputTypeError
+from biorrr.models.validation import instance_of
+
+
+def render(template: str, **values: Any) -> str:
+    """Return one of the ``templates`` of exports, filled in."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(template).render(**values)
+
+
+def job_of(run: Run, export: str) -> Job:
+    """Return what was simulated in ``run``, for an ``export`` that repeats it."""
+    if isinstance(run, Runs):
+        seeds = ", ".join(map(str, run.seeds))
+        raise InputTypeError(
+            f"run: must be one run, and these are several, of seeds {seeds}; pass one of them, such"
+            " as run=runs[0]"
+        )
+    job = instance_of("run", run, Run).job
+    if job.events:
+        raise InputError(
+            f"run: has events, which a {export} does not repeat; give a run without events"
+        )
+    return job

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from pathlib import Path
-
-import jinja2
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.engines.cpp_steps import Step, Translator, array_of
-from biorrr.models.random_draws import LARGEST_MEAN
+from biorrr.circuit.export import render
+from biorrr.models.random_draws import DRAWS, LARGEST_MEAN
 
-TEMPLATES = Path(__file__).parent / "templates"
 _OPERATORS: dict[type, str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -34,43 +31,14 @@ _OPERATORS: dict[type, str] = {
 }
 _CALLED: dict[type, str] = {ast.Pow: "_pow", ast.Mod: "_mod", ast.FloorDiv: "_floordiv"}
 _SPELLING = {"int": "trunc", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "ceil": "ceil"}
-_OURS = (
-    "clip",
-    "uniform_draw",
-    "gaussian_draw",
-    "poisson_draw",
-)  # functions that the page brings along
+_OURS = ("clip", *DRAWS)  # functions that the page brings along
 # Words of JavaScript that are names elsewhere.
 _RESERVED = frozenset(
-    {
-        "arguments",
-        "await",
-        "debugger",
-        "eval",
-        "extends",
-        "function",
-        "implements",
-        "in",
-        "instanceof",
-        "interface",
-        "let",
-        "null",
-        "package",
-        "super",
-        "undefined",
-        "var",
-    }
+    """
+    arguments await debugger eval extends function implements in instanceof interface let null
+    package super undefined var
+    """.split()  # noqa: SIM905
 )
-
-
-def environment() -> jinja2.Environment:
-    """Return the environment in which the templates of exports are filled in."""
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 class JavaScript(Translator):
@@ -147,32 +115,29 @@ def write_program(circuit: Blueprint) -> str:
     program, translator = circuit.program, JavaScript(circuit)
     steps = {one: translator.step(one) for one in program.operations}
     rates = broadcast_rates(circuit)
-    return (
-        environment()
-        .get_template("circuit.js")
-        .render(
-            arrays=circuit.arrays,
-            largest_mean=LARGEST_MEAN,
-            steps=steps.values(),
-            blocks=[
-                (f"{presented}_{name}", [(steps[one], sorted(one.writes & rates)) for one in block])
-                for presented in ("sample", "replay")
-                for name, block in getattr(program, presented)
-            ],
-            counts_ticks=circuit.parts["clock"].has("elapsed"),
-            timing=circuit.timing,
-            ports=[
-                {
-                    "name": port.name,
-                    "array": array_of(port.population, port.variable),
-                    "active": active_of(port.population, port.variable),
-                    "size": circuit.parts[port.population].size,
-                    "moves": port.name in circuit.moving_ports,
-                }
-                for port in circuit.ports
-            ],
-            watched=[array_of(*place) for place in circuit.watched],
-        )
+    return render(
+        "circuit.js",
+        arrays=circuit.arrays,
+        largest_mean=LARGEST_MEAN,
+        steps=steps.values(),
+        blocks=[
+            (f"{presented}_{name}", [(steps[one], sorted(one.writes & rates)) for one in block])
+            for presented in ("sample", "replay")
+            for name, block in getattr(program, presented)
+        ],
+        counts_ticks=circuit.parts["clock"].has("elapsed"),
+        timing=circuit.timing,
+        ports=[
+            {
+                "name": port.name,
+                "array": array_of(port.population, port.variable),
+                "active": active_of(port.population, port.variable),
+                "size": circuit.parts[port.population].size,
+                "moves": port.name in circuit.moving_ports,
+            }
+            for port in circuit.ports
+        ],
+        watched=[array_of(*place) for place in circuit.watched],
     )
 
 

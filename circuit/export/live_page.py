@@ -8,20 +8,22 @@ import base64
 import json
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.export.javascript import broadcast_rates, environment, write_program
+from biorrr.circuit.export import job_of, render
+from biorrr.circuit.export.javascript import broadcast_rates, write_program
 from biorrr.circuit.regression import RegressionCircuit
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.prepare import prepare
 from biorrr.errors import InputError
 from biorrr.files import whole_file
 from biorrr.models import Population, Silence
-from biorrr.models.validation import instance_of, number_within, whole_number
+from biorrr.models.validation import number_within, whole_number
 
 if TYPE_CHECKING:
     from biorrr.circuit.base import CircuitBase
@@ -46,35 +48,54 @@ def write_page(
     """Write the page of ``circuit``, as :meth:`biorrr.circuit.Microcircuit.to_html` takes it;
     return its path.
     """
-    if run is not None:
-        settings = _settings_of(run, X, settings)
-    job = prepare(circuit, X, Y, final=False, **settings)
-    cells = [p.name for p in job.blueprint.parts.all(kind="interneuron")]
-    if cells:  # they can fall silent on the page
-        quiet = [Silence(job.stop - 1, population=name) for name in cells]
-        job = prepare(circuit, X, Y, final=False, events=quiet, **settings)
-    page = (
-        environment()
-        .get_template("page.html")
-        .render(
-            title=title,
-            program=write_program(job.blueprint),
-            data=_as_json(_contents(job, cells, pixels, s)),
-        )
+    followed = None if run is None else job_of(run, "page")
+    if followed is not None:
+        settings = _settings_of(followed, settings)
+    start = settings["start"]
+    first = 0 if start is None else getattr(start, "samples", 0)
+    cells = [population.name for population in circuit.parts.all(kind="interneuron")]
+    quiet = [Silence(first, population=name) for name in cells]  # the page says when
+    job = prepare(circuit, X, Y, final=False, events=quiet, **settings)
+    if followed is not None:
+        job = _following(job, followed)
+    page = render(
+        "page.html",
+        title=title,
+        program=write_program(job.blueprint),
+        data=_as_json(_contents(job, cells, pixels, s)),
     )
     with whole_file(Path(path)) as partial:
         partial.write_text(page, encoding="utf-8")
     return Path(path)
 
 
-def _settings_of(run: Run, X: Any, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the ``settings`` of a page that follows ``run``: its seed, and as many epochs."""
-    from biorrr.circuit.results.run import Run
+def _settings_of(followed: Job, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a page that presents data as the run ``followed`` did."""
+    if given := [
+        name for name in ("order", "seed", "weights", "start") if settings[name] is not None
+    ]:
+        raise InputError(f"run: brings {', '.join(given)} along; leave that out, or run")
+    presented = followed.presentation
+    centre = any(feed.centred for feed in followed.feeds.values())
+    return {**settings, "order": presented.order, "seed": presented.seed, "centre": centre}
 
-    attrs, order = instance_of("run", run, Run).attrs, settings["order"]
-    epoch = len(order) if order is not None and not isinstance(order, str) else len(X)
-    epochs = max(math.ceil(run.samples / epoch), 1)
-    return {**settings, "seed": int(attrs["seed"]), "epochs": epochs}
+
+def _following(job: Job, followed: Job) -> Job:
+    """Return ``job`` with the order and the start of ``followed``, whose rates "auto" fall to zero
+    at the end, as those of a page do not.
+    """
+    begun = {key: values for key, values in followed.state.items() if key != "neuromodulator.last"}
+    fits = all(
+        key in job.state and job.state[key].shape == values.shape for key, values in begun.items()
+    )
+    samples, here = followed.presentation.n_samples, job.presentation.n_samples
+    if not fits or samples != here:
+        raise InputError(
+            f"run: must be a run of this circuit on these data (got one on {samples} samples, and"
+            f" X has {here}, or one of another circuit)"
+        )
+    job = replace(job, presentation=followed.presentation, state=job.state | begun)
+    return replace(job, start=followed.start, stop=followed.stop)
 
 
 def _contents(

@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from biorrr.errors import BiorrrError, RunError
 from biorrr.sims.lab.findings import Findings, Quantity
+from biorrr.sims.lab.own_circuits import circuit_function, compiled_if_possible
 from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder, write_results
 from biorrr.sims.lab.safe_files import inside, open_inside
 from biorrr.sims.lab.settings import NO_NUMBERS, BasicSettings, config_text, provenance
@@ -155,6 +156,7 @@ class Lab(Generic[S]):
         function: Callable[..., Any],
         over: Mapping[str, Any],
         *shared: Any,
+        seeds: Sequence[int] | None = None,
         keep_unfinished: bool = False,
         on_error: Callable[[Exception], Any] | None = None,
     ) -> Any:
@@ -173,6 +175,10 @@ class Lab(Generic[S]):
             dimension, unless a tuple of a dimension and values says which it belongs to.
         shared
             Further arguments, the same for all items: data, runs, exact solutions.
+        seeds
+            The last coordinate, ``seed``, for a function that takes several ``seeds``, gives them
+            to ``task.run(..., seeds=seeds)``, and returns a list with a result for each. Compiled
+            circuits get all seeds at once and run them side by side.
         keep_unfinished
             Return a single item's run if it was interrupted or has diverged; :attr:`failure` then
             says why it ended.
@@ -184,12 +190,43 @@ class Lab(Generic[S]):
         -------
         A dataset of all results with these coordinates; of runs, an array of these.
         """
+        from biorrr.sims.lab.labelled import Grid
+
+        grid = Grid.over(over)
+        if seeds is None:
+            results = self._compute(function, grid.items, shared, keep_unfinished, on_error)
+        else:
+            batches = [tuple(seeds)] if self._compiled else [(seed,) for seed in seeds]
+            items = [{**item, "seeds": batch} for item in grid.items for batch in batches]
+            found = self._compute(function, items, shared, keep_unfinished, on_error)
+            results = [one for several in found for one in _one_by_one(several)]
+            grid = Grid.over({**over, "seed": seeds})
+        if any(isinstance(result, circuits.Run) for result in results):
+            return grid.array(results)
+        return grid.join(results)
+
+    @property
+    def _compiled(self) -> bool:
+        """True if the paper's circuits are compiled."""
+        settings = self.settings
+        own = getattr(settings, "circuit", None) is not None
+        return not own and compiled_if_possible(settings.engine) == "cpp"
+
+    def _compute(
+        self,
+        function: Callable[..., Any],
+        items: Sequence[Mapping[str, Any]],
+        shared: tuple[Any, ...],
+        keep_unfinished: bool,
+        on_error: Callable[[Exception], Any] | None,
+    ) -> list[Any]:
+        """Return the result of each item, in their order: from disk if it was finished earlier."""
         from biorrr.circuit.simulation.progress import progress_bar
         from biorrr.sims.lab.labelled import Grid, as_dataset, in_memory_order
 
-        workplace, grid = self._workplace, Grid.over(over)
+        workplace = self._workplace
         workplace.begin()
-        place, items, single = workplace.place, grid.items, len(grid.items) == 1
+        place, single = workplace.place, len(items) == 1
         names = [self._asked_name(function, item) for item in items]
         results: list[Any] = [kept_result(place, name) for name in names]
         left = [number for number, result in enumerate(results) if result is None]
@@ -208,18 +245,22 @@ class Lab(Generic[S]):
                         raise outcome
                     outcome = on_error(outcome), ""
                 result, failure = outcome
-                if isinstance(result, circuits.Run):
-                    result = circuits.Run(in_memory_order(result.data))
-                else:  # a run is kept by its own checkpoint, which the circuit has written
-                    result = as_dataset(function.__name__, result)
+                several = result if isinstance(result, list) else [result]
+                if all(isinstance(one, circuits.Run) for one in several):
+                    # A run is kept by its own checkpoint, which the circuit has written.
+                    several = [circuits.Run(in_memory_order(run.data)) for run in several]
+                    result = several if isinstance(result, list) else several[0]
+                else:
+                    sets = [as_dataset(function.__name__, one) for one in several]
+                    seeds = Grid.over({"seed": items[left[number]].get("seeds", (0,))})
+                    result = seeds.join(sets) if isinstance(result, list) else sets[0]
                     keep_result(place, names[left[number]], result)
                 results[left[number]] = result
                 self.failure = self.failure or failure
                 if PRESSED.is_set() and not failure:  # too late for the item to heed it
                     raise KeyboardInterrupt
                 bar.update()
-        runs = any(isinstance(result, circuits.Run) for result in results)
-        return grid.array(results) if runs else grid.join(results)
+        return results
 
     def _asked_name(self, function: Callable, item: Mapping[str, Any]) -> str:
         """Return the name of an item, with a number where it was asked for before."""
@@ -266,8 +307,6 @@ class Lab(Generic[S]):
         end.
         """
         if own := getattr(self.settings, "circuit", None):
-            from biorrr.sims.lab.own_circuits import circuit_function
-
             circuit_function(own)  # fails here or not at all
         found = self._experiment(self, self.settings)
         # A quick run of chapters leaves out those that have to converge.
@@ -317,17 +356,29 @@ class Task:
     failure: str = ""  # why the run is unfinished, where that is allowed
     _runs: int = 0
 
-    def run(self, circuit: Any, X: Any, Y: Any, **options: Any) -> circuits.Run:
+    def run(self, circuit: Any, X: Any, Y: Any, seeds: Sequence[int] = (), **options: Any) -> Any:
         """Run a circuit with checkpoints, progress and Ctrl-C; ``options`` are those of its
         ``run``.
+
+        With ``seeds``, the circuit runs with each of them, and a list of runs is returned.
         """
+        if len(seeds) == 1:
+            return [self.run(circuit, X, Y, seed=seeds[0], **options)]
         self._runs += 1
         if self.place is not None:
             name = self.name if self._runs == 1 else f"{self.name}-{self._runs}"
             path = inside(self.place, f"{name}.npz")
             options["checkpoint"] = circuits.Checkpoint(path, self.settings.checkpoint)
+        options["progress"] = self.progress
+        if seeds:
+            runs = circuit.run(X, Y, seeds=seeds, **options)
+            for seed, error in runs.errors.items():
+                raise StoppedError(f"seed {seed}: {error}") from error
+            if runs[-1].ended == INTERRUPTED or len(runs) < len(seeds):
+                raise KeyboardInterrupt
+            return list(runs)
         try:
-            run = circuit.run(X, Y, progress=self.progress, **options)
+            run = circuit.run(X, Y, **options)
         except circuits.Diverged as error:
             if not self.keep_unfinished:
                 raise
@@ -358,6 +409,13 @@ def _work(
     except circuits.Diverged as error:
         words = ", ".join(f"{name} {value}" for name, value in coordinates.items())
         raise StoppedError(str(error) if single else f"{words}: {error}") from error
+
+
+def _one_by_one(several: Any) -> list[Any]:
+    """Return the result of each seed, of a list of runs or of a dataset along ``seed``."""
+    if isinstance(several, list):
+        return several
+    return [several.isel(seed=place, drop=True) for place in range(several.sizes["seed"])]
 
 
 def keep_result(place: Path | None, name: str, result: xr.Dataset) -> None:

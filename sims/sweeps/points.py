@@ -58,9 +58,10 @@ def read_point(plan: Plan, out: Path, settings: Settings) -> xr.Dataset | None:
     """
     path = path_of(plan, out, settings)
     found = kept_result(path.parent, path.stem)
-    whole = found is not None and str(found.attrs.get("status")) in (DONE, FAILED)
+    if found is None or str(found.attrs.get("status")) not in (DONE, FAILED):
+        return None
     # Others may have sent it.
-    return found if whole and not any(one.ndim for one in found.variables.values()) else None
+    return None if any(one.ndim for one in found.variables.values()) else found
 
 
 def compute_point(

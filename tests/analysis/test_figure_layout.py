@@ -165,21 +165,35 @@ def wiring(rng, k=4, inputs=16):
     return analysis.plot_wiring(graph)
 
 
-def audit(rng):
-    course, trace = ("seed", "snapshot", "pyramidal"), ("stage", "row", "pyramidal")
-    names = ("inhibition", "plateau", "network")
+def compared(rng, names=("inhibition", "plateau", "network"), **sizes):
+    """Return what an audit of plateaus has found, of made-up numbers."""
+    trace, scores = ("stage", "row", "pyramidal"), ("seed", "measure", "comparison")
     shapes = {
-        f"{name}_{one}": course for name in names for one in ("correlation", "relative_error")
+        "recorded": ("signal", *trace),
+        "expected": ("comparison", *trace),
+        "course": (*scores, "snapshot", "pyramidal"),
+        "agreement": (*scores, "stage", "pyramidal"),
+        "null_error": ("seed", "null", "pyramidal"),
     }
-    shapes |= {f"expected_{name}": trace for name in names}
-    shapes |= {f"recorded_{name}": trace for name in names[:2]}
-    shapes["recorded_plateau_relative_error"] = ("seed", "stage", "pyramidal")
-    shapes["plateau_relative_error_no_inhibition"] = ("seed", "pyramidal")
-    shapes["plateau_relative_error_other_inhibition"] = ("seed", "pyramidal")
+    coords = {
+        "signal": ["plateau", "a", "inhibition", "z"],
+        "comparison": list(names),
+        "measure": ["correlation", "relative_error"],
+        "null": ["no_inhibition", "other_inhibition"],
+        "seen": ("snapshot", SEEN),
+        "stage_samples": (("seed", "stage"), [[0, 10_943, 2_000_061]] * 5),
+    }
     sizes = {"seed": 5, "snapshot": len(SEEN), "pyramidal": 2, "stage": 3, "row": 1797}
-    return agreement.plot_agreement(
-        dataset(rng, shapes, {"seen": ("snapshot", SEEN)}, **sizes), 0.05
-    )
+    sizes |= {name: len(coords[name]) for name in ("signal", "comparison", "measure", "null")}
+    return dataset(rng, shapes, coords, **sizes)
+
+
+def audit(rng):
+    return agreement.plot_agreement(compared(rng), 0.05)
+
+
+def recorded(rng):
+    return agreement.plot_recorded(compared(rng), 50, 4)
 
 
 def every_s(rng):
@@ -401,7 +415,8 @@ COMMUNICATION = [
 DRAWN = [
     learning, excess_of_seeds, angles, plateau, plateau_in_a_column, plateau_of_one_stretch, raster,
     symmetry, symmetry_without_prediction, meeting, filters_as_pictures, filters_as_curves,
-    eigenvalues, weights, wiring, audit, every_s, compare, constraint, images, sensitivity,
+    eigenvalues, weights, wiring, audit, recorded, every_s, compare, constraint, images,
+    sensitivity,
     learning_of_areas, plateaus_of_areas, departures, sweep_of_numbers, sweep_of_words,
     sweep_of_two, contest, lags, delays, fields, maps_of_rates,
     linear_theory, silence,

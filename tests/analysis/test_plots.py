@@ -417,25 +417,27 @@ def test_raster_without_spikes_has_a_panel_for_each_neuron(rng):
 
 def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
     sizes = {"seed": 4, "snapshot": 3, "stage": 2, "row": 50, "pyramidal": 2}
-    course, trace = ("seed", "snapshot", "pyramidal"), ("stage", "row", "pyramidal")
+    sizes |= {"signal": 1, "comparison": 1, "measure": 2, "null": 2}
+    scores, trace = ("seed", "measure", "comparison"), ("stage", "row", "pyramidal")
     shapes = {
-        "plateau_correlation": course,
-        "plateau_relative_error": course,
-        "recorded_plateau": trace,
-        "expected_plateau": trace,
-        "recorded_plateau_relative_error": ("seed", "stage", "pyramidal"),
-        "plateau_relative_error_no_inhibition": ("seed", "pyramidal"),
-        "plateau_relative_error_other_inhibition": ("seed", "pyramidal"),
+        "course": (*scores, "snapshot", "pyramidal"),
+        "recorded": ("signal", *trace),
+        "expected": ("comparison", *trace),
+        "agreement": (*scores, "stage", "pyramidal"),
+        "null_error": ("seed", "null", "pyramidal"),
     }
     drawn = {
         name: (dims, rng.uniform(0.1, 1, [sizes[dim] for dim in dims]))
         for name, dims in shapes.items()
     }
-    results = xr.Dataset(drawn, {"seen": ("snapshot", [10, 100, 1000])})
+    known = {"signal": ["plateau"], "comparison": ["plateau"]}
+    known |= {"measure": ["correlation", "relative_error"], "seen": ("snapshot", [10, 100, 1000])}
+    results = xr.Dataset(drawn, known)
+    one = results.squeeze(("signal", "comparison"))
     scatter, correlation, error, nulls = plot_agreement(results, 0.25)
     assert scatter.get_ylabel() == "plateau $a - Qn$"
-    for panel, name in ((correlation, "plateau_correlation"), (error, "plateau_relative_error")):
-        values = results[name].transpose("snapshot", ...).values.reshape(3, 8)
+    for panel, name in ((correlation, "correlation"), (error, "relative_error")):
+        values = one["course"].sel(measure=name).transpose("snapshot", ...).values.reshape(3, 8)
         expected = np.transpose([results["seen"], np.median(values, axis=1)])
         np.testing.assert_allclose(panel.lines[0].get_xydata(), expected)
         band = panel.collections[0].get_paths()[0].vertices[:, 1]
@@ -444,18 +446,15 @@ def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
     assert "25 %: up to here they count as equal" in words
     conditions = ["as it is", "none", "of other\nsamples"]
     assert [tick.get_text() for tick in nulls.get_xticklabels()] == conditions
-    after = [
-        results["recorded_plateau_relative_error"].isel(stage=-1),
-        results["plateau_relative_error_no_inhibition"],
-        results["plateau_relative_error_other_inhibition"],
-    ]
+    ends = one["agreement"].sel(measure="relative_error").isel(stage=-1)
+    after = [ends, *(one["null_error"].isel(null=place) for place in (0, 1))]
     for place, (line, values) in enumerate(zip(nulls.lines[:3], after, strict=True)):
         np.testing.assert_array_equal(
             line.get_xydata(), [[place, value] for value in values.values.ravel()]
         )
-    last = results.isel(stage=-1)
-    wrong = last["recorded_plateau"] - last["expected_plateau"]
-    off = float(np.sqrt((wrong**2).sum() / (last["expected_plateau"] ** 2).sum()))
+    last = one.isel(stage=-1)
+    wrong = last["recorded"] - last["expected"]
+    off = float(np.sqrt((wrong**2).sum() / (last["expected"] ** 2).sum()))
     titles = [
         f"after learning: deviation {100 * off:.0f} %",
         "through learning",

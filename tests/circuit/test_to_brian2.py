@@ -155,4 +155,7 @@ def test_what_a_script_cannot_repeat_is_refused(tmp_path, data):
     in_time.save(tmp_path / "run.nc")
     with pytest.raises(InputError, match="run: was read from a file"):
         circuit.to_brian2(path, run=Run.load(tmp_path / "run.nc"))
+    several = circuit.run(*data, seeds=[3, 5], progress=False)
+    with pytest.raises(InputError, match=r"run: must be one run, .* of seeds 3, 5; pass one"):
+        circuit.to_brian2(path, run=several)
     assert not path.exists()

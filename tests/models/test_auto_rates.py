@@ -52,6 +52,16 @@ def test_rates_heed_events_that_are_rare_but_not_outliers():
     assert rare["single_q"] == pytest.approx(4 * even["single_q"])
 
 
+def test_short_runs_hurry_and_long_runs_are_exact():
+    """Q and Vy learn faster in short runs, Vx more slowly in long ones; both within limits."""
+    names = ("base_x", "base_y", "base_q")
+    usual = np.array([plan(2, 0.0, Drive.white(10), 1e5)[name] for name in names])
+    expected = {1e3: (1, 5, 5), 1e4: (1, 10**0.4, 10**0.4), 1e6: (0.1**0.4, 1, 1), 1e9: (0.2, 1, 1)}
+    for last, factors in expected.items():
+        rates = np.array([plan(2, 0.0, Drive.white(10), last)[name] for name in names])
+        np.testing.assert_allclose(rates / usual, factors)
+
+
 @pytest.mark.parametrize("s", [0.0, 1.0])
 @pytest.mark.parametrize("last", [1000.0, math.inf])
 def test_rates_have_the_units_of_the_data(s, last):

@@ -10,11 +10,11 @@ import pytest
 import xarray as xr
 
 from biorrr.analysis import Agreement, ExactSolution, ReducedRankRegression, objective
-from biorrr.analysis.plateau import null_agreements
+from biorrr.analysis.plateau import compare_with_theory, null_agreements
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.experiments.plateau.agreement import COMPARED, compare, judge
+from biorrr.sims.experiments.plateau import judge
 
 DATA = '{name="synthetic", samples=200, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "cpp", "--epochs", "12", "--seeds", "1", "--ridge", "0"]
@@ -69,23 +69,17 @@ def test_run_folder(audited, members, summary):
         assert results.sizes["seed"] == 1
         assert results["stage_samples"].values[0, [0, -1]].tolist() == [0, 2400]
     for name in ("plateau", "inhibition", "network"):
-        courses = {
-            measure: np.stack(
-                [
-                    one[f"{name}_{measure}"].values[0]
-                    for one in members
-                    if f"{name}_{measure}" in one
-                ]
-            )
-            for measure in ("correlation", "relative_error")
-        }  # (s, snapshot, neuron); the network is of s = 0 alone
-        assert len(courses["correlation"]) == (1 if name == "network" else 2)
-        for measure, values in courses.items():
+        known = [
+            one["course"].sel(comparison=name, seed=0) for one in members if name in one.comparison
+        ]
+        course = xr.concat(known, "s").transpose("measure", "snapshot", ...)
+        assert course.sizes["s"] == (1 if name == "network" else 2)  # the network is of s = 0 alone
+        for measure, values in zip(("correlation", "relative_error"), course.values, strict=True):
             for place, when in ((0, "start"), (-1, "end")):
                 assert summary[f"{name}_{measure}_{when}"] == pytest.approx(
-                    np.median(values[:, place]), rel=1e-9
+                    np.median(values[place]), rel=1e-9
                 )
-        worst = courses["relative_error"][:, -1].max()
+        worst = course[1, -1].max().item()
         assert summary[f"{name}_relative_error_max"] == pytest.approx(worst, rel=1e-9)
 
 
@@ -132,7 +126,7 @@ def test_traces_are_the_circuit_s_own(results):
             results[name].isel(seed=0, snapshot=snapshot).values for name in ("Vx", "Vy", "Q", "R")
         )
         recorded = {
-            name: results[f"recorded_{name}"].isel(stage=stage).values
+            name: results["recorded"].sel(signal=name).isel(stage=stage).values
             for name in ("z", "a", "inhibition")
         }
         np.testing.assert_allclose(recorded["z"], data.X @ Vx, atol=1e-12)
@@ -168,15 +162,16 @@ def compared(weights, X, Y, s=0.0):
         inhibition = z @ weights["R"].T @ weights["Q"].T
         return {"z": z, "a": a, "inhibition": inhibition, "plateau": a - inhibition}
 
-    snapshots = {name: weight[None] for name, weight in weights.items()}
-    found = compare(Dataset("own", X, Y), snapshots, ExactSolution(X, Y, s, 0.0), show)
-    return xr.Dataset(found).expand_dims("seed").assign_coords(s=s)
+    run = {name: weight[None] for name, weight in weights.items()} | {"seen": [0]}
+    found = compare_with_theory(run, Dataset("own", X, Y), ExactSolution(X, Y, s, 0.0), show)
+    known = found.dropna("comparison", how="all", subset=["agreement"])
+    return known.expand_dims("seed").assign_coords(s=s)
 
 
 def judged(weights, X, Y, s=0.0):
     """Verdicts on a circuit with these weights, by what is claimed."""
     results = compared(weights, X, Y, s)
-    names = ["excess", "whitening", *(name for name in COMPARED if f"expected_{name}" in results)]
+    names = ["excess", "whitening", *results["comparison"].values]
     return dict(zip(names, (claim.verdict for claim in judge(results, "")), strict=True))
 
 
@@ -185,18 +180,15 @@ def test_claims_rest_on_the_worst_neuron_of_each_seed():
     optimum.
     """
     errors = np.array([[[9.0, 9.0], [0.01, 0.02]], [[9.0, 9.0], [0.03, 0.01]]])
+    scores = np.stack([1 - errors, errors], axis=1)[:, :, None]
     results = xr.Dataset(
         {
-            "recorded_plateau_relative_error": (("seed", "stage", "pyramidal"), errors),
-            "recorded_plateau_correlation": (("seed", "stage", "pyramidal"), 1 - errors),
+            "agreement": (("seed", "measure", "comparison", "stage", "pyramidal"), scores),
             "excess": (("seed", "snapshot"), [[0.5, 0.001], [0.5, 0.0005]]),
             "whitening_error": (("seed", "snapshot"), [[0.5, 0.002], [0.5, 0.001]]),
-        }
-        | {
-            f"plateau_relative_error_{name}": (("seed", "pyramidal"), [[1.0, 0.7], [1.0, 1.0]])
-            for name in ("no_inhibition", "other_inhibition")
+            "null_error": (("seed", "null", "pyramidal"), [[[1.0, 0.7]] * 2, [[1.0, 1.0]] * 2]),
         },
-        {"s": 0.5},
+        {"s": 0.5, "comparison": ["plateau"], "measure": ["correlation", "relative_error"]},
     )
     excess, white, plateau = judge(results, "", data="digits")
     assert (excess.value, white.value) == (pytest.approx(0.00075), pytest.approx(0.0015))
@@ -293,7 +285,7 @@ def test_config_repeats_the_run(audited, results, tmp_path):
     )
     name = "run.nc" if results["s"] == 0 else "run-s-1.nc"
     with xr.open_dataset(tmp_path / "again" / name, engine="h5netcdf") as again:
-        for name in ("Vx", "recorded_plateau", "plateau_relative_error"):
+        for name in ("Vx", "recorded", "course"):
             np.testing.assert_array_equal(again[name], results[name])
 
 

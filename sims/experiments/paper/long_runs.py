@@ -13,7 +13,7 @@ from biorrr.sims.comparisons.contenders import Contender, at_each_rates, compare
 from biorrr.sims.comparisons.problems import Posed, Problem, pose
 from biorrr.sims.data import Data
 from biorrr.sims.experiments.compare import first_rows, printed_rates
-from biorrr.sims.experiments.plateau.agreement import WHITE, WHITE_PLACE, WHITENING
+from biorrr.sims.experiments.plateau import WHITE, WHITE_PLACE, WHITENING
 from biorrr.sims.lab import (
     PERCENT,
     Claim,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.data import Data
-from biorrr.sims.experiments.plateau.agreement import PLACE as INTERPRETATION
+from biorrr.sims.experiments.plateau import PLACE as INTERPRETATION
 from biorrr.sims.lab import (
     Claim,
     ExperimentSettings,

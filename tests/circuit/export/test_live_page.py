@@ -16,6 +16,7 @@ from biorrr.circuit import Circuit, Hierarchy, Microcircuit, TimeSeries
 from biorrr.circuit.simulation.prepare import prepare
 from biorrr.models import (
     DistalSynapses,
+    Freeze,
     Leaky,
     Pathway,
     Population,
@@ -103,6 +104,41 @@ def test_a_page_follows_a_run(data, node, tmp_path):
     run = circuit.run(*data, epochs=2, seed=9, snapshots=[500], progress=False)
     path = circuit.to_html(tmp_path / "circuit.html", *data, run=run)
     check_equal(node(path, 500)["weights"], after(run, 500))
+
+
+def test_a_page_begins_as_its_run_began(data, node, tmp_path):
+    """In the order that was given, with the given weights and from where an earlier run ended."""
+    circuit = Microcircuit(k=2, rates=RATES, ridge=0.05, engine="numpy")
+    order, weights = np.arange(7, 400, 3), {"Vy": np.full((5, 2), 0.1)}
+    given = {"order": order, "centre": True, "seed": 3}
+    first = circuit.run(*data, **given, weights=weights, final=False, progress=False)
+    more = circuit.run(*data, **given, epochs=2, start=first, snapshots=[200], progress=False)
+    begun = circuit.to_html(tmp_path / "begun.html", *data, **given, start=first)
+    followed = circuit.to_html(tmp_path / "followed.html", *data, run=more)
+    for path in (begun, followed):
+        check_equal(node(path, 200 - 131)["weights"], after(more, 200))
+    anew = circuit.to_html(tmp_path / "anew.html", *data, **given, weights=weights)
+    check_equal(node(anew, 131)["weights"], first.weights)
+    again = circuit.to_html(tmp_path / "again.html", *data, run=first)
+    check_equal(node(again, 131)["weights"], first.weights)
+
+
+def test_a_page_follows_no_other_run_than_one_of_its_own(data, tmp_path):
+    X, Y = data
+    circuit, path = Microcircuit(k=2, rates=RATES, engine="numpy"), tmp_path / "circuit.html"
+    run = circuit.run(X, Y, progress=False)
+    with pytest.raises(ValueError, match="run: brings order, seed along; leave that out, or run"):
+        circuit.to_html(path, X, Y, run=run, order="sequential", seed=3)
+    with pytest.raises(ValueError, match=r"run: must be a run of this circuit on these data"):
+        circuit.to_html(path, X[:-1], Y[:-1], run=run)
+    with pytest.raises(ValueError, match=r"run: must be a run of this circuit on these data"):
+        Microcircuit(k=3, rates=RATES).to_html(path, X, Y, run=run)
+    frozen = circuit.run(X, Y, events=[Freeze(at=3)], progress=False)
+    with pytest.raises(ValueError, match="run: has events, which a page does not repeat"):
+        circuit.to_html(path, X, Y, run=frozen)
+    with pytest.raises(TypeError, match=r"run: must be one run, .* of seeds 3, 5; pass one"):
+        circuit.to_html(path, X, Y, run=circuit.run(X, Y, seeds=[3, 5], progress=False))
+    assert not path.exists()
 
 
 @pytest.mark.parametrize(("s", "ridge"), [(0.0, 0.0), (0.5, 0.05), (1.0, 0.1)])
