@@ -6,32 +6,25 @@ them.
 
 from __future__ import annotations
 
-import importlib
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+from biorrr import analysis
+from biorrr import circuit as circuits
 
 if TYPE_CHECKING:
     import networkx as nx
     import numpy as np
     import xarray as xr
 
-    from biorrr import analysis, models
-    from biorrr import circuit as circuits
-    from biorrr.models import theories
+    from biorrr import models
     from biorrr.sims import data as data_sets
 else:
-
-    class LazyModule(ModuleType):
-        """Stands for the module of its name."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(importlib.import_module(self.__name__), name)
-
-    np, nx, xr = map(LazyModule, ("numpy", "networkx", "xarray"))
-    analysis, circuits, models = map(
-        LazyModule, ("biorrr.analysis", "biorrr.circuit", "biorrr.models")
-    )
-    theories, data_sets = map(LazyModule, ("biorrr.models.theories", "biorrr.sims.data"))
+    load = partial(lazy_loader.load, suppress_warning=True)  # of packages of packages
+    np, nx, xr = map(load, ("numpy", "networkx", "xarray"))
+    models, data_sets = map(load, ("biorrr.models", "biorrr.sims.data"))
 
 __all__ = [
     "analysis",
@@ -40,6 +33,5 @@ __all__ = [
     "models",
     "np",
     "nx",
-    "theories",
     "xr",
 ]
