@@ -23,9 +23,10 @@ from biorrr.circuit.simulation.checkpoint import Checkpoint
 from biorrr.circuit.simulation.events import let_fall_silent
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
 from biorrr.circuit.simulation.prepare import prepare_seeds
+from biorrr.circuit.simulation.recorder import Callback
 from biorrr.circuit.simulation.saving import Saving
 from biorrr.circuit.simulation.seeds import simulate_seeds
-from biorrr.circuit.simulation.simulate import Callback, simulate
+from biorrr.circuit.simulation.simulate import simulate
 from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
