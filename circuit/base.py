@@ -11,9 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from biorrr.circuit.compile.blueprint import Blueprint, Port, ports_of
+from biorrr.circuit.compile.blueprint import Blueprint, Port, Timing, ports_of
 from biorrr.circuit.compile.program import compile_program
-from biorrr.circuit.compile.timing import Timing
 from biorrr.circuit.engines.choice import ENGINES, Engines
 from biorrr.circuit.results.results import results
 from biorrr.circuit.results.run import Run

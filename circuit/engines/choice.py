@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import os
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 from biorrr.circuit.compile.blueprint import Blueprint
@@ -118,23 +117,6 @@ class Engines:
             for (name, code, _), e in self._built.items()
             if name != "cpp" and code in codes
         ]
-
-
-def compile_circuits(blueprints: Iterable[Blueprint]) -> None:
-    """Compile circuits side by side, each code once, so that processes that start afterwards find
-    all of them in the cache.
-    """
-    if obstacle("cpp") is not None:
-        return
-    from concurrent.futures import ThreadPoolExecutor
-
-    from biorrr.circuit.engines.cpp_kernel import CppEngine, find_library
-
-    missing = [
-        code for code in {blueprint.code for blueprint in blueprints} if not find_library(code)
-    ]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(CppEngine, missing))
 
 
 @functools.cache

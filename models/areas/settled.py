@@ -25,9 +25,8 @@ from typing import Annotated
 from biorrr.models.areas.apical_feedback import suffix
 from biorrr.models.departure import Departure
 from biorrr.models.paper.clock import Clock
-from biorrr.models.parts import Parts, Pathway, Population, summed
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, summed
 from biorrr.models.validation import Positive, number_within, whole_number
-from biorrr.models.variables import Step, Variable, broadcast
 
 # Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by
 # the number of areas.

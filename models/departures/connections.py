@@ -8,10 +8,9 @@ from typing import Annotated
 
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Pathway
+from biorrr.models.parts import Parts, Pathway, Variable, parameter
 from biorrr.models.random_draws import Stream, in_area
 from biorrr.models.validation import Probability, one_of
-from biorrr.models.variables import Variable, parameter
 
 
 @dataclass(frozen=True)

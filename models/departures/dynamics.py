@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
 from biorrr.models.paper.clock import Clock
-from biorrr.models.parts import Parts, Population
+from biorrr.models.parts import Parts, Population, Step, Variable, parameter
 from biorrr.models.physical_units import Milliseconds
-from biorrr.models.variables import Step, Variable, parameter
 
 
 class Holding(Departure):

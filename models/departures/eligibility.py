@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import names_in, renamed
-from biorrr.models.parts import Parts, Pathway, Population
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, parameter
 from biorrr.models.physical_units import Duration, Lasting
-from biorrr.models.variables import Step, Variable, parameter
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,9 @@ from functools import partial
 from typing import Annotated, ClassVar
 
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Population
+from biorrr.models.parts import Population, Step, parameter
 from biorrr.models.random_draws import Stream, in_area
 from biorrr.models.validation import NotNegative, Positive, number_within
-from biorrr.models.variables import Step, parameter
 
 _Amplitude = Annotated[
     float, partial(number_within, low=math.ulp(0), remedy="; graded plateaus are the small limit")

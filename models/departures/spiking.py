@@ -10,11 +10,10 @@ import numpy as np
 
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import renamed
-from biorrr.models.parts import Population
+from biorrr.models.parts import Population, Step, Variable, parameter
 from biorrr.models.physical_units import Milliseconds
 from biorrr.models.random_draws import Stream, in_area, uniform_draw
 from biorrr.models.validation import NotNegative, PositiveCount
-from biorrr.models.variables import Step, Variable, parameter
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from typing import Annotated, ClassVar
 
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Population, with_values
+from biorrr.models.parts import Parts, Population, Step, Variable, parameter, with_values
 from biorrr.models.random_draws import Stream, in_area, stream_of
 from biorrr.models.validation import NotNegative, whole_number
-from biorrr.models.variables import Step, Variable, parameter
 
 _STREAMS = {
     "z": Stream.PROXIMAL,

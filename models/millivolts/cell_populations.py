@@ -22,13 +22,11 @@ from typing import Annotated
 from biorrr.errors import InputError
 from biorrr.models.departures.dynamics import Holding
 from biorrr.models.expressions import renamed
-from biorrr.models.millivolts.bursting_cells import BurstingCells
+from biorrr.models.millivolts.cells import BurstingCells, SomatostatinCells
 from biorrr.models.millivolts.readings import INTERNEURON_READINGS, OUTPUT_READINGS
-from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
-from biorrr.models.parts import Parts, Pathway, Population
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, parameter
 from biorrr.models.physical_units import Milliseconds, Picoamperes
 from biorrr.models.validation import Positive, PositiveCount, number_within
-from biorrr.models.variables import Step, Variable, parameter
 
 _BEFORE = 20  # samples in which cells find their means, before synapses learn
 

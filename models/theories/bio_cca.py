@@ -25,7 +25,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from biorrr.models.parts import Parts, Pathway, summed
+from biorrr.models.parts import Parts, Pathway, Step, Variable, broadcast, summed
 from biorrr.models.random_draws import Stream
 from biorrr.models.theories.theory import (
     Theory,
@@ -36,7 +36,6 @@ from biorrr.models.theories.theory import (
     timetable,
 )
 from biorrr.models.validation import Positive
-from biorrr.models.variables import Step, Variable, broadcast
 
 
 @dataclass(frozen=True, kw_only=True)

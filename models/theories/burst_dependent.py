@@ -29,11 +29,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from biorrr.models.parts import Parts, Population
+from biorrr.models.parts import Parts, Population, Step, Variable, broadcast
 from biorrr.models.theories.feedback_alignment import feedback, proximal, readout
 from biorrr.models.theories.theory import Theory, drawn, pyramidal, sensory_fibres, timetable
 from biorrr.models.validation import NotNegative, Positive
-from biorrr.models.variables import Step, Variable, broadcast
 
 
 @dataclass(frozen=True, kw_only=True)

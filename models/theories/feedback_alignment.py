@@ -27,10 +27,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from biorrr.models.parts import Parts, Pathway, Population
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast
 from biorrr.models.theories.theory import Theory, drawn, pyramidal, sensory_fibres, timetable
 from biorrr.models.validation import NotNegative
-from biorrr.models.variables import Step, Variable, broadcast
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,11 +31,10 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from biorrr.models.parts import Parts, Pathway, Population
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast
 from biorrr.models.theories.feedback_alignment import feedback, proximal, readout
 from biorrr.models.theories.theory import Theory, drawn, pyramidal, sensory_fibres, timetable
 from biorrr.models.validation import NotNegative, number_within
-from biorrr.models.variables import Step, Variable, broadcast
 
 Share = Annotated[float, partial(number_within, low=1e-6, high=1)]
 

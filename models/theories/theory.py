@@ -14,11 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from biorrr.models.parts import Parts, Population
+from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, parameter
 from biorrr.models.random_draws import Stream
 from biorrr.models.rates import Rate
 from biorrr.models.validation import NotNegative, PositiveCount, check_fields
-from biorrr.models.variables import Step, Variable, broadcast, parameter
 
 
 @dataclass(frozen=True, kw_only=True)

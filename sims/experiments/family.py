@@ -7,7 +7,7 @@ fitted to the recorded changes of all distal synapses in a few hundred samples. 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -103,7 +103,7 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
     settings = lab.fill_in(ridge=default_ridge(data), epochs=-(-CONVERGED_SAMPLES // len(data.X)))
     exact = {s: analysis.ExactSolution(*data.stand_in, s, settings.ridge) for s in settings.s}
 
-    found = lab.map(learn, {"s": settings.s, "seed": settings.every_seed}, data, exact)
+    found = lab.map(learn, {"s": settings.s}, data, exact, seeds=settings.every_seed)
     rules = lab.map(record_rule, {"s": settings.s}, data)
 
     of_one_seed = ["eigenvalues_M", "plateau", "error"]
@@ -140,17 +140,21 @@ def learn(
     data: data_sets.Dataset,
     exact: Mapping[float, analysis.ExactSolution],
     s: float,
-    seed: int,
-) -> xr.Dataset:
-    """Let a circuit learn, and compare it with the exact solution."""
-    settings = task.settings
-    circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=seed)
-    run = task.run(
-        circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=2
+    seeds: Sequence[int],
+) -> list[xr.Dataset]:
+    """Let a circuit learn from each of ``seeds``, and compare it with the exact solution."""
+    settings, centred = task.settings, data.centred()
+    circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=seeds[0])
+    runs = task.run(
+        circuit, data.X, data.Y, seeds, epochs=settings.epochs, centre=True, record=(), snapshots=2
     )
-    weights = {name: getattr(run, name) for name in ("Vx", "Vy", "Q", "R")}
-    found = compare(weights, data.centred(), exact[s]).assign(seconds=run.data.attrs["seconds"])
-    return found.assign_attrs(engine=run.data.attrs["engine"])
+    weights = [{name: getattr(run, name) for name in ("Vx", "Vy", "Q", "R")} for run in runs]
+    return [
+        compare(learned, centred, exact[s])
+        .assign(seconds=run.attrs["seconds"])
+        .assign_attrs(engine=run.attrs["engine"])
+        for learned, run in zip(weights, runs, strict=True)
+    ]
 
 
 def compare(

@@ -9,7 +9,7 @@ numbers are means with their spread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -119,7 +119,7 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     ridge = ridge_for(settings, data.X, data.Y, data.trials)
     exact = analysis.ExactSolution(*data.stand_in, settings.s, ridge)
 
-    runs = lab.map(learn_from, {"seed": settings.every_seed}, data, ridge, keep_unfinished=True)
+    runs = lab.map(learn_from, {}, data, ridge, seeds=settings.every_seed, keep_unfinished=True)
 
     first = runs.values[0]
     predicted: Mapping[str, Any] = {}
@@ -182,27 +182,26 @@ def ridge_for(settings: LearnSettings, X: np.ndarray, Y: np.ndarray, trials: np.
     return analysis.choose_ridge(X, Y, settings.k, settings.s, folds=folds, groups=trials).best
 
 
-def learn_from(task: Task, data: data_sets.Dataset, ridge: float, seed: int) -> circuits.Run:
-    """Let a circuit learn the data from a seed."""
-    return learn_samples(task, seed, ridge, data.X, data.Y, record=TRACES, snapshots=100)
+def learn_from(
+    task: Task, data: data_sets.Dataset, ridge: float, seeds: Sequence[int]
+) -> list[circuits.Run]:
+    """Let a circuit learn the data from each of ``seeds``."""
+    return learn_samples(task, seeds, ridge, data.X, data.Y, record=TRACES, snapshots=100)
 
 
 def learn_samples(
     task: Task,
-    seed: int,
+    seeds: Sequence[int],
     ridge: float,
     X: np.ndarray,
     Y: np.ndarray,
-    record: tuple[str, ...],
-    snapshots: int,
-) -> circuits.Run:
+    **saved: Any,
+) -> list[circuits.Run]:
     """Let a circuit learn ``X`` (n_samples, m) and ``Y`` (n_samples, n), as the settings ask."""
     settings = task.settings
     cell = cell_arguments(settings.cell)
-    circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=ridge, seed=seed, **cell)
-    return task.run(
-        circuit, X, Y, epochs=settings.epochs, centre=True, record=record, snapshots=snapshots
-    )
+    circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=ridge, seed=seeds[0], **cell)
+    return task.run(circuit, X, Y, seeds, epochs=settings.epochs, centre=True, **saved)
 
 
 HELD_OUT = {
@@ -238,7 +237,7 @@ def predict_held_out(task: Task, data: data_sets.Dataset, seed: int) -> dict[str
         "held_out_r2_exact": (exact.Vx(settings.k), exact.readout(settings.k))
     }
     try:
-        run = learn_samples(task, seed, ridge, X, Y, record=(), snapshots=2)
+        (run,) = learn_samples(task, [seed], ridge, X, Y, record=(), snapshots=2)
         filters["held_out_r2"] = run.Vx, run.data["readout"].values
     except circuits.Diverged:
         filters["held_out_r2"] = tuple(np.nan * values for values in filters["held_out_r2_exact"])

@@ -14,7 +14,7 @@ run-s-1.nc and plateau-s-1.png to s = 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -123,7 +123,7 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     settings = lab.fill_in(ridge=default_ridge(data), epochs=usual)
     exact = {s: analysis.ExactSolution(*data.stand_in, s, settings.ridge) for s in settings.s}
 
-    found = lab.map(follow, {"s": settings.s, "seed": settings.every_seed}, data, exact)
+    found = lab.map(follow, {"s": settings.s}, data, exact, seeds=settings.every_seed)
 
     samples = int(found["seen"][-1])
     unjudged = unjudged_because(settings, samples)
@@ -160,21 +160,27 @@ def follow(
     data: data_sets.Dataset,
     exact: dict[float, analysis.ExactSolution],
     s: float,
-    seed: int,
-) -> xr.Dataset:
-    """Let a circuit learn, record it before, halfway through and after learning, and compare it
-    with theory.
+    seeds: Sequence[int],
+) -> list[xr.Dataset]:
+    """Let a circuit learn from each of ``seeds``, record it before, halfway through and after
+    learning, and compare it with theory.
     """
     from biorrr.analysis.plateau import compare_with_theory
 
     settings, cell = task.settings, cell_arguments(task.settings.cell)
-    circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=seed, **cell)
-    run = task.run(
-        circuit, data.X, data.Y, epochs=settings.epochs, centre=True, record=(), snapshots=SNAPSHOTS
-    )
-    show = partial(record, task, run, s, data)
-    found = compare_with_theory(run.data, data.centred(), exact[s], show, seed)
-    return run.data.merge(found).assign(seconds=run.data.attrs["seconds"])
+    circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=seeds[0], **cell)
+    saved: dict[str, Any] = {
+        "epochs": settings.epochs,
+        "centre": True,
+        "record": (),
+        "snapshots": SNAPSHOTS,
+    }
+    results = []
+    for seed, run in zip(seeds, task.run(circuit, data.X, data.Y, seeds, **saved), strict=True):
+        show = partial(record, task, run, s, data)
+        found = compare_with_theory(run.data, data.centred(), exact[s], show, seed)
+        results.append(run.data.merge(found).assign(seconds=run.data.attrs["seconds"]))
+    return results
 
 
 def record(
@@ -191,7 +197,13 @@ def record(
     # Without a ridge: replay changes nothing where nothing is learned.
     cell, engine = cell_arguments(task.settings.cell), run.data.attrs["engine"]
     circuit = task.settings.make_circuit(k=task.settings.k, s=s, engine=engine, **cell)
-    how = {"order": "sequential", "record": SIGNALS, "snapshots": 1, "every": 1, "plastic": False}
+    how: dict[str, Any] = {
+        "order": "sequential",
+        "record": SIGNALS,
+        "snapshots": 1,
+        "every": 1,
+        "plastic": False,
+    }
     traces = task.run(circuit, data.X, data.Y, start=start, centre=True, **how).data
     in_order = np.argsort(traces["sample"].values % len(data.X))
     held = traces.mean("time") if "time" in traces.dims else traces

@@ -9,6 +9,7 @@ graph more.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -54,7 +55,7 @@ def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
     check_rank(settings.k, data)
     settings = lab.fill_in(ridge=default_ridge(data))
 
-    found = lab.map(learn_from, {"seed": settings.every_seed}, data)
+    found = lab.map(learn_from, {}, data, seeds=settings.every_seed)
 
     runs = dict(zip(settings.every_seed, found.values, strict=True))
     first = runs[settings.seed]
@@ -90,12 +91,10 @@ def circuit_of(settings: TrainingSettings, seed: int) -> Any:
     return settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed)
 
 
-def learn_from(task: Task, data: data_sets.Dataset, seed: int) -> circuits.Run:
-    """Let a circuit learn the data from a seed."""
-    circuit = circuit_of(task.settings, seed)
-    return task.run(
-        circuit, data.X, data.Y, epochs=task.settings.epochs, centre=True, record=(), snapshots=100
-    )
+def learn_from(task: Task, data: data_sets.Dataset, seeds: Sequence[int]) -> list[circuits.Run]:
+    """Let a circuit learn the data from each of ``seeds``."""
+    settings, circuit = task.settings, circuit_of(task.settings, seeds[0])
+    return task.run(circuit, data.X, data.Y, seeds, epochs=settings.epochs, centre=True, record=())
 
 
 def pathway(source: str, target: str, edge: dict[str, Any], run: circuits.Run) -> list[Quantity]:

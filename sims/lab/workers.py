@@ -10,6 +10,7 @@ import contextlib
 import importlib.util
 import logging
 import os
+import random
 import signal
 import socket
 import threading
@@ -76,7 +77,9 @@ class Processes:
         if min(self.most, len(items)) <= 1:
             yield from submit_here(work, shared, items)
             return
-        waiting, deaths = [*range(len(items))][::-1], Counter[int]()
+        # Neighbours often share a circuit: one would wait for the other's compiler.
+        waiting = random.Random(0).sample(range(len(items)), len(items))
+        deaths = Counter[int]()
         free: list[Worker] = []
         busy: dict[Connection, tuple[Worker, int]] = {}
         try:

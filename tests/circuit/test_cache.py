@@ -6,14 +6,13 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.engines import cache, choice, compiler, cpp_kernel
+from biorrr.circuit.engines import cache, compiler, cpp_kernel
 from biorrr.models import Rate, Rates
 
 PROGRAM = b"a program"
@@ -197,22 +196,3 @@ def test_two_users_share_a_cache(monkeypatch):
                     finally:
                         os._exit(code)
                 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, (user, built)
-
-
-@pytest.mark.skipif(os.cpu_count() == 1, reason="needs two processors")
-def test_circuits_are_compiled_side_by_side_each_once(folder, monkeypatch):
-    """A parent does so before it starts workers, which then wait for no compiler."""
-    both_at_work = threading.Barrier(2, timeout=60)
-    compile_library, compiled = compiler.compile_library, []
-
-    def compile_together(source, library):
-        both_at_work.wait()
-        compiled.append(library)
-        compile_library(source, library)
-
-    monkeypatch.setattr(compiler, "compile_library", compile_together)
-    blueprints = [Microcircuit(k, s=s).blueprint(6, 4) for k in (1, 2) for s in (0.0, 0.5)]
-    for _ in range(2):
-        choice.compile_circuits(blueprints)
-    assert len(compiled) == 2
-    assert all(cpp_kernel.find_library(blueprint) for blueprint in blueprints)

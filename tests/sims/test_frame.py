@@ -9,6 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -178,6 +180,18 @@ def test_a_process_killed_while_it_has_nothing_to_do_costs_no_item():
         process.join()
     found |= dict(outcomes)
     assert {words for words, _ in found.values()} == {f"hello {one}" for one in "ABCD"}
+
+
+def began(item):
+    return time.monotonic()
+
+
+def test_neighbours_do_not_begin_together():
+    """They often share a circuit, and one would wait for the other's compiler."""
+    times = dict(Processes(2)(began, (), range(40)))
+    order = sorted(times, key=times.get)
+    apart = [abs(one - other) for one, other in pairwise(order)]
+    assert sum(distance <= 3 for distance in apart) < 10
 
 
 def test_a_caption_has_the_numbers_of_its_run():

@@ -7,6 +7,7 @@ import pytest
 
 from biorrr.analysis import ExactSolution
 from biorrr.circuit import Run
+from biorrr.circuit.engines.cpp_kernel import CppEngine
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.lab.training import scores
@@ -34,3 +35,41 @@ def test_seeds_are_the_runs_they_would_be_alone(tmp_path, capsys):
         assert numbers[f"{score}_std"] == pytest.approx(np.std(values))
         assert numbers[f"{score}_max"] == pytest.approx(max(values))
     assert (tmp_path / "excess.png").exists()
+
+
+def test_seeds_of_a_compiled_circuit_run_side_by_side(tmp_path, monkeypatch):
+    """In one call of the engine; each as it would be alone."""
+    advance, together = CppEngine.advance_together, []
+
+    def watched(engine, jobs, *others):
+        together.append(len(jobs))
+        return advance(engine, jobs, *others)
+
+    monkeypatch.setattr(CppEngine, "advance_together", watched)
+    learn = ["learn", "--data", DATA, "--engine", "cpp", "--epochs", "2"]
+    assert main.run([*learn, "--seeds", "3", "--out", str(tmp_path)]) == 0
+    assert together[0] == 3
+    assert main.run([*learn, "--seed", "2", "--out", str(tmp_path / "alone")]) == 0
+    run, alone = Run.load(tmp_path / "run-2.nc"), Run.load(tmp_path / "alone/run.nc")
+    for name, values in alone.weights.items():
+        np.testing.assert_allclose(run.weights[name], values, rtol=0, atol=1e-12)
+
+
+def test_an_interrupted_run_of_several_seeds_goes_on(tmp_path, monkeypatch):
+    learn = ["learn", "--data", DATA, "--engine", "cpp", "--epochs", "40", "--seeds", "3"]
+    assert main.run([*learn, "--out", str(tmp_path / "whole")]) == 0
+    advance = CppEngine.advance_together
+
+    def pressed(engine, jobs, recorders, interrupted):
+        interrupted.set()
+        return advance(engine, jobs, recorders, interrupted)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(CppEngine, "advance_together", pressed)
+        assert main.run([*learn, "--out", str(tmp_path / "cut")]) == 130
+    kept = [*tmp_path.glob("cut/unfinished/checkpoints/learn_from-*.npz")]
+    assert len(kept) == 3
+    assert main.run(["resume", str(tmp_path / "cut")]) == 0
+    for name in ("run.nc", "run-1.nc", "run-2.nc"):
+        expected = Run.load(tmp_path / "whole" / name).Vx
+        np.testing.assert_array_equal(Run.load(tmp_path / "cut" / name).Vx, expected)
