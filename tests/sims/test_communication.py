@@ -33,8 +33,8 @@ def predicted(tmp_path_factory):
     changed.
     """
     folder = tmp_path_factory.mktemp("communication") / "run"
-    args = ["--ranks", "1", "--folds", "2", "--ridge", "0", "--no-simulation", "--draws", "2"]
-    args += ["--shuffles", "20"]
+    args = ["--data", "v1v2", "--ranks", "1", "--folds", "2", "--ridge", "0", "--no-simulation"]
+    args += ["--draws", "2", "--shuffles", "20"]
     assert main.run(["communication", *args, "--out", str(folder)]) == 0
     with xr.open_dataset(folder / "run.nc", engine="h5netcdf") as results:
         return folder, json.loads((folder / "summary.json").read_text()), results.load()
