@@ -85,9 +85,6 @@ class CircuitBase(Tabled):
         """Return the fields; all else follows from them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def __setstate__(self, state) -> None:
-        self.__dict__.update(state)
-
     # -- what differs between circuits -------------------------------------------------------------
 
     traced: ClassVar[tuple[str, ...]] = ()  # variables that are recorded by default
@@ -179,9 +176,11 @@ class CircuitBase(Tabled):
         )
         smallest = [self.parts[port.population].size or cells for port in self.ports]
         given = zip(names, sizes or smallest, strict=True)
-        return self.sized({name: whole_number(name, size, minimum=1) for name, size in given})
+        return self.blueprint_for(
+            {name: whole_number(name, size, minimum=1) for name, size in given}
+        )
 
-    def sized(
+    def blueprint_for(
         self,
         sizes: Mapping[str, int],
         moving: frozenset[str] = frozenset(),
