@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import SMALL_DATA, Data
 from biorrr.sims.lab import (
     PERCENT,
@@ -34,7 +35,7 @@ from biorrr.sims.lab import (
     seeds_option,
 )
 from biorrr.sims.lab.training import check_rank
-from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
+from biorrr.sims.lazy import analysis, circuits, models, np, xr
 
 if TYPE_CHECKING:
     from biorrr.models.theories import Theory
