@@ -91,7 +91,8 @@ class Circuit(CircuitBase):
     @functools.cached_property
     def ports(self) -> tuple[Port, ...]:
         """The places where data come in, as given or one for each variable declared as an input."""
-        return ports_of(self.parts, self.inputs)
+        inputs = None if self.inputs is None else mapping("inputs", self.inputs)
+        return ports_of(self.parts, inputs)
 
     def begin(self, blueprint, feeds, seeds, last=math.inf, start=None):
         """Return initial weights as `draw` draws them for each of ``seeds``."""

@@ -28,6 +28,7 @@ GROUPS = {
         "two_instructive_areas",
         "hierarchy_of_areas",
         "current_clamp_of_a_cell",
+        "crosstalk_of_currents",
         "millivolt_circuit",
     ),
     "Work with runs": (

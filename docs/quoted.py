@@ -1,10 +1,10 @@
 """Numbers on the pages: each comes from the stored summary of a command.
 
-``docs/numbers/quotes.toml`` names commands, or pages whose Python blocks print numbers, and the
-passages that quote them. The quoted keys of each summary are kept in ``docs/numbers/NAME.json``.
-``python docs/quoted.py`` runs all of them again, writes the summaries and corrects the pages; names
-after it choose some, and ``--from FOLDER`` takes the run folders ``FOLDER/NAME`` in place of new
-runs. ``--pages`` only corrects the pages.
+``docs/numbers/quotes.toml`` names commands, or scripts and pages whose Python blocks print numbers,
+and the passages that quote them. The quoted keys of each summary are kept in
+``docs/numbers/NAME.json``. ``python docs/quoted.py`` runs all of them again, writes the summaries
+and corrects the pages; names after it choose some, and ``--from FOLDER`` takes the run folders
+``FOLDER/NAME`` in place of new runs. ``--pages`` only corrects the pages.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import shlex
 import string
 import tempfile
 import tomllib
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -144,14 +145,13 @@ def reduced(name: str, summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def run_page(page: Path) -> dict[str, Any]:
-    """Run the Python blocks of a page and return the numbers of every printed line, under
-    ``line_1`` and so on.
+    """Run a script, or the Python blocks of a page, and return the numbers of every printed line,
+    under ``line_1`` and so on.
     """
-    printed, names = io.StringIO(), {}
-    with contextlib.redirect_stdout(printed):
-        for block in re.findall(
-            r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
-        ):
+    printed, names, text = io.StringIO(), {}, page.read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings(action="ignore"):
+        for block in blocks if page.suffix == ".md" else [text]:
             exec(compile(block, page.name, "exec"), names)
     lines = enumerate(printed.getvalue().splitlines(), start=1)
     return {
@@ -160,10 +160,10 @@ def run_page(page: Path) -> dict[str, Any]:
 
 
 def run(name: str, folder: Path) -> dict[str, Any]:
-    """Run a command in a folder, or the Python blocks of a page, and return the summary."""
+    """Run a command in a folder, a script or the Python blocks of a page; return the summary."""
     from biorrr.sims.main import run as run_command
 
-    if commands()[name].endswith(".md"):
+    if commands()[name].startswith("docs/"):
         return run_page(ROOT / commands()[name])
     _, *words = shlex.split(commands()[name])
     if run_command([*words, "--out", str(folder)]) != 0:

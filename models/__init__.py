@@ -28,21 +28,33 @@ from biorrr.models.departures.spiking import Spiking
 from biorrr.models.departures.transmission import LateInstruction, LoopDelay, TransmissionNoise
 from biorrr.models.millivolts import BurstingCells, Millivolts, SomatostatinCells
 from biorrr.models.paper.clock import Clock
-from biorrr.models.paper.fibres import InstructiveInput, SensoryInput
 from biorrr.models.paper.microcircuit_parts import microcircuit_parts
 from biorrr.models.paper.neuromodulator import AdaptiveNeuromodulator, Neuromodulator, fit_rates
-from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.paper.populations import (
+    InstructiveInput,
+    Interneurons,
+    PyramidalNeurons,
+    SensoryInput,
+)
 from biorrr.models.paper.synapses import (
     DistalSynapses,
     InterneuronToPyramidal,
     ProximalSynapses,
     PyramidalToInterneuron,
 )
-from biorrr.models.parts import Parts, Pathway, Population, with_values
+from biorrr.models.parts import (
+    BLOCKS,
+    PHASES,
+    Parts,
+    Pathway,
+    Population,
+    Step,
+    Variable,
+    with_values,
+)
 from biorrr.models.random_draws import Stream, gaussian_draw, poisson_draw, uniform_draw
 from biorrr.models.rates import Rate, Rates
 from biorrr.models.rules import Term
-from biorrr.models.variables import BLOCKS, PHASES, Step, Variable
 
 __all__ = [
     "BLOCKS",

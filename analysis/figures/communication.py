@@ -140,7 +140,7 @@ def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
         xlabel="dimensions", yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5)
     )
     ax.set_xlim(left=0)
-    legend_below(ax)
+    legend_below(ax, "Large marks: areas; small ones: draws; grey lines join means.")
     return ax
 
 

@@ -21,6 +21,7 @@ from biorrr.analysis.figures.style import (
     in_percent,
     legend_below,
     log_samples,
+    of_seeds,
     percent,
     shade,
     styled,
@@ -56,7 +57,7 @@ def plot_hierarchy_learning(results: Dataset, *, ax: Any = None) -> NDArray:
         log_samples(panel, seen)
         panel.set_yscale("log")
         in_percent(panel)
-    legend_below(axes, f"Each line is one of {len(courses)} seeds.")
+    legend_below(axes, of_seeds("line", len(courses)))
     return axes
 
 

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from biorrr.analysis.figures.style import (
     COLUMN,
+    EXCESS,
     PAGE,
     THEORY,
     Axes,
     Dataset,
     Figure,
     axes_of,
+    in_percent,
     legend_below,
     shade,
     styled,
@@ -32,8 +34,8 @@ _LOOKS = (
     ((0, (3, 1, 1, 1)), "P"),
     ((0, (1, 1)), "X"),
 )
-_NEAR = 5.0  # percent above the optimum at which a learner counts as arrived
-_FLOOR = 1e-3  # percent, below which nothing is shown
+_NEAR = 0.05  # excess at which a learner counts as arrived
+_FLOOR = 1e-5  # excess below which nothing is shown
 
 
 @styled
@@ -65,11 +67,12 @@ def plot_race(results: Dataset, steps: str = "samples", title: str = "", note: s
     axes = axes_of(None, len(rows), len(ranks), **size, sharey=True)
     for (row, column), ax in np.ndenumerate(axes):
         _excess(ax, results.isel(k=column), [*rows][row], lines)
-        ax.set(ylim=(_FLOOR, 150), xlabel=[*rows.values()][row])
+        ax.set(ylim=(_FLOOR, 1.5), xlabel=[*rows.values()][row])
     for ax, k in zip(axes[0], ranks, strict=True):
         ax.set_title(f"$k = {k}$")
     for ax in axes[:, 0]:
-        ax.set_ylabel("excess over the optimum (%)")
+        ax.set_ylabel(EXCESS)
+        in_percent(ax)
     return _explain(axes[0, 0], results.sizes["seed"], title, note)
 
 
@@ -107,8 +110,9 @@ def plot_pictures_race(results: Dataset) -> Figure:
     axes = axes_of(None, 1, len(panels), width=PAGE, height=2.9, sharey=True)
     for ax, name in zip(axes[0], panels, strict=True):
         _excess(ax, results.sel(data=name), "t", lines)
-        ax.set(ylim=(0.1, 150), title=name, xlabel="samples")
-    axes[0, 0].set_ylabel("excess over the optimum (%)")
+        ax.set(ylim=(1e-3, 1.5), title=name, xlabel="samples")
+    axes[0, 0].set_ylabel(EXCESS)
+    in_percent(axes[0, 0])
     return _explain(axes[0, 0], results.sizes["seed"])
 
 
@@ -149,7 +153,7 @@ def _map_rates(ax: Axes, tried: Dataset) -> Any:
     image = ax.imshow(np.maximum(percent, 1e-3), **look)
     for (y, x), value in np.ndenumerate(percent):
         words = "–" if np.isnan(value) else f"{value:.2g}" if value >= 1 else f"{value:.1g}"
-        tint = "k" if np.isnan(value) or value <= 3 else "w"
+        tint = "k" if np.isnan(value) or value <= 1.5 else "w"
         ax.text(x, y, words, color=tint, ha="center", va="center")
     ax.set_xticks(range(len(tried["N"])), [f"{n:,.0f}" for n in tried["N"].values], rotation=90)
     ax.set_yticks(range(len(percent)), [f"{eta:.2g}" for eta in tried["eta0"].values])
@@ -179,8 +183,8 @@ def _excess(ax: Axes, results: Dataset, along: str, lines: Mapping[str, tuple]) 
     for learner in lines:
         one = results.sel(learner=learner)
         x = one[along].mean("seed").values if "seed" in one[along].dims else one[along].values
-        _band(ax, x, np.maximum(100 * _seeds(one, "excess"), _FLOOR / 10), learner, lines)
-    ax.axhline(_NEAR, label=f"{_NEAR:g} %: counts as arrived", **THEORY)
+        _band(ax, x, np.maximum(_seeds(one, "excess"), _FLOOR / 10), learner, lines)
+    ax.axhline(_NEAR, label=f"{100 * _NEAR:g} %: counts as arrived", **THEORY)
     ax.set(xscale="log", yscale="log")
 
 

@@ -22,7 +22,7 @@ from biorrr.analysis.figures.style import (
 )
 
 _BOUNDS = (0.01, 0.2)  # of excess, where a colour changes, beside the tolerated one
-_LEARNS, _BREAKS = ("#DCEBF5", "#9CC9E3"), ("#F6C9A6", "#E58A4E")
+_COLOURS = "#E4F0F8", "#B5D8EC", "#EFA873", "#D2713A"  # darker and darker, in grey print too
 
 
 @styled
@@ -63,10 +63,14 @@ def plot_departures(results: Dataset) -> NDArray:
         ax.spines[:].set_visible(False)
         ax.tick_params(left=False)
     axes[0].set_yticks(range(len(names)), [_label(results[name]) for name in names])
-    words = (f"below {_BOUNDS[0]:.0%}", f"to {tolerated:.0%}", f"to {_BOUNDS[1]:.0%}", "above")
-    for tint, word in zip(_LEARNS + _BREAKS, words, strict=True):
+    low, learns, high = (f"{100 * bound:g} %" for bound in (_BOUNDS[0], tolerated, _BOUNDS[1]))
+    words = f"below {low}", f"to {learns}: learns", f"to {high}: broken", f"above {high}"
+    for tint, word in zip(_COLOURS, words, strict=True):
         axes[0].add_patch(Rectangle((0, 0), 0, 0, facecolor=tint, label=word))
-    note = "Mean excess over seeds; fields go from mild to severe (rows with *: in no order)."
+    note = (
+        "In each field: its value, and below it the mean excess over seeds. Fields go from mild to"
+        " severe (rows with *: in no order). Plain: the excess without any departure."
+    )
     legend_below(axes, note)
     return axes
 
@@ -75,11 +79,9 @@ def _draw_row(ax: Axes, row: int, values: list, excess: NDArray, tolerated: floa
     """Draw a field for each of ``values``, with the ``excess`` (values,) that it has."""
     from matplotlib.patches import Rectangle
 
-    colours = _LEARNS + _BREAKS
+    bounds = _BOUNDS[0], tolerated, _BOUNDS[1]
     for place, (value, found) in enumerate(zip(values, excess, strict=True)):
-        colour = colours[
-            int(np.searchsorted((_BOUNDS[0], tolerated, _BOUNDS[1]), found, side="right"))
-        ]
+        colour = _COLOURS[int(np.searchsorted(bounds, found, side="right"))]
         ax.add_patch(
             Rectangle((place - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, linewidth=0)
         )

@@ -34,6 +34,7 @@ _PLACES = {
     "R": 3,  # pyramidal to interneuron
     "own": 4,  # parts of one's own
 }
+MARKERS = "os^Dv"  # tell things apart in grey print
 EXCESS = "excess over the optimum"  # in percent on every axis
 _GREY = "#6E6E6E"  # the exact solution, the optimum, a prediction; dashed, or broad behind a curve
 THEORY: dict[str, Any] = {"color": _GREY, "linestyle": "--", "linewidth": 1.0}
@@ -270,14 +271,17 @@ def shades(count: int) -> Any:
     return matplotlib.colormaps["viridis"](np.linspace(0.1, 0.8, count))
 
 
-def in_percent(ax: Axes) -> None:
-    """Label the vertical axis, of excess as a fraction, in percent."""
+def in_percent(ax: Axes, along: str = "y") -> None:
+    """Label an axis of fractions, such as excess, in percent."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.3g} %"))
-    if ax.get_yscale() == "log":
-        ax.yaxis.set_major_locator(LogLocator(numticks=8))
-        ax.yaxis.set_minor_formatter(NullFormatter())
+    axis = ax.xaxis if along == "x" else ax.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.3g} %"))
+    if axis.get_scale() == "log":
+        low, high = sorted(ax.get_xlim() if along == "x" else ax.get_ylim())
+        between = (1.0, 2.0, 5.0) if high < 30 * low else (1.0,)
+        axis.set_major_locator(LogLocator(subs=between, numticks=8))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def ticks_at(ax: Axes, values: ArrayLike) -> None:
@@ -311,6 +315,11 @@ def log_samples(ax: Axes, samples: ArrayLike, most: int = 7) -> None:
     ax.set(xscale="log", xlabel="samples seen")
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xticks([start] * moved + list(10.0**powers), ["0"] * moved + labels)
+
+
+def of_seeds(each: str, count: int) -> str:
+    """Return in a sentence that each of these marks is a seed."""
+    return f"Each {each} is one of {count} seeds." if count > 1 else "One seed."
 
 
 def percent(fraction: float) -> str:

@@ -145,7 +145,7 @@ def _draw_map(ax: Axes, sweep: _Sweep) -> None:
     grid = np.full((len(rows), len(columns)), np.nan)
     for (row, column), mean in sweep.means.items():
         grid[rows.index(row), columns.index(column)] = mean
-    image = ax.imshow(grid, origin="lower", aspect="auto", cmap="viridis")
+    image = ax.imshow(grid, origin="lower", aspect="auto", cmap="viridis_r")
     bar = {"label": f"{sweep.label},\n{_of_seeds(sweep)}", "format": sweep.percent}
     ax.figure.colorbar(image, ax=ax, **bar)
     ax.set(xlabel=sweep.names[1], ylabel=sweep.names[0])
@@ -171,7 +171,8 @@ def _note(sweep: _Sweep) -> str:
     """Return which points are compared with which, and the lowest where there is one."""
     others = " and ".join(name for name in sweep.names if name in sweep.problem)
     if not sweep.best:
-        return f"Each {others} is a problem of its own: values are not compared."
+        each = "pair of " if " and " in others else ""
+        return f"Each {each}{others} is a problem of its own: values are not compared."
     if others and len(sweep.best) > 1:
         return f"Values are compared only at equal {others}, which is a problem of its own."
     (lowest,) = sweep.best[:1]

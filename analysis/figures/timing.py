@@ -15,6 +15,7 @@ from biorrr.analysis.figures.style import (
     axes_of,
     colour,
     legend_below,
+    of_seeds,
     percent,
     styled,
 )
@@ -82,7 +83,7 @@ def plot_delays(results: Dataset, *, ax: Axes | None = None) -> Axes:
         dots[0].set_label(str(name))
     ax.set(xlabel="delay of instruction (samples)", ylabel="angle to the fixed point (°)")
     ax.set(ylim=(0, 95), xticks=list(delays))
-    legend_below(ax, f"Dots: {seeds} seeds; lines: medians.", most=2)
+    legend_below(ax, f"{of_seeds('dot', seeds)} Lines: medians.", most=2)
     return ax
 
 

@@ -1,25 +1,108 @@
-"""Blueprints: circuits of known sizes with their ports, as plain data from which engines are
-built.
+"""Blueprints: circuits of known sizes with their ports and their timing, as plain data from which
+engines are built.
+
+Engines keep weights flat, source by source; the paper writes some matrices target by source.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from biorrr.circuit.compile.matrices import Orientation
 from biorrr.circuit.compile.program import Program, compile_program
-from biorrr.circuit.compile.timing import Timing
-from biorrr.circuit.stimulus.data_checks import mapping
 from biorrr.errors import InputError
 from biorrr.models import Parts, Pathway, Variable
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """The way round in which a pathway's matrix is written.
+
+    Parameters
+    ----------
+    sources, targets
+        Cells on either side of the synapses.
+    target_by_source
+        True where the matrix has one row per target cell, as the paper's Q and R.
+    """
+
+    sources: int
+    targets: int
+    target_by_source: bool = False
+
+    def rows_and_columns(self, pair: Sequence) -> tuple:
+        """Return (of the source, of the target) as (of the rows, of the columns); the other way
+        round alike.
+        """
+        return tuple(pair[::-1] if self.target_by_source else pair)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the matrix."""
+        return self.rows_and_columns((self.sources, self.targets))
+
+    def matrix(self, flat: np.ndarray) -> np.ndarray:
+        """Return flat values (..., synapses) as matrices (..., rows, columns)."""
+        by_source = flat.reshape(*flat.shape[:-1], self.sources, self.targets)
+        return by_source.swapaxes(-1, -2) if self.target_by_source else by_source
+
+    def flat(self, matrix: np.ndarray) -> np.ndarray:
+        """Return a matrix as flat values (synapses,); undoes :meth:`matrix`."""
+        return (matrix.T if self.target_by_source else matrix).reshape(-1)
+
+    def places(self, pairs: np.ndarray) -> np.ndarray:
+        """Return (row, column) pairs, (synapses, 2), as places among the flat values."""
+        source, target = self.rows_and_columns((pairs[:, 0], pairs[:, 1]))
+        return source * self.targets + target
+
+    def ends(self, places):
+        """Return the source and the target cell of each of ``places`` among the flat values."""
+        return np.divmod(places, self.targets)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The timing of a circuit, read from its clock.
+
+    Parameters
+    ----------
+    tick
+        Length of a tick in ms; infinite where activity is instant.
+    duration, replay_duration
+        Ticks for which a sample and a replay are held.
+    settles
+        True where a sample is held until outputs settle, so that only its last tick counts.
+    """
+
+    tick: float
+    duration: int = 1
+    replay_duration: int = 1
+    settles: bool = False
+
+    @classmethod
+    def of(cls, parts: Parts) -> Timing:
+        """Return the timing that the clock among ``parts`` gives."""
+        clock = {variable.name: variable.value for variable in parts["clock"].variables}
+        settles = any(population.name == "settling" for population in parts.populations)
+        replay_duration = int(float(clock.get("replay_duration", 1.0)))
+        return cls(float(clock["tick"]), int(float(clock["duration"])), replay_duration, settles)
+
+    @property
+    def instant(self) -> bool:
+        """True where activity follows its drive at once."""
+        return not math.isfinite(self.tick)
+
+    @property
+    def window(self) -> float:
+        """Seconds for which a sample is held; 0 where activity is instant."""
+        return 0.0 if self.instant else self.duration * self.tick / 1000
 
 
 @dataclass(frozen=True)
@@ -82,7 +165,7 @@ def ports_of(parts: Parts, inputs: Mapping[str, str] | None = None) -> tuple[Por
         if v.role == "input" and v.per == "cell"
     ]
     given = {variable: f"{population}.{variable}" for population, variable in declared}
-    given = given if inputs is None else mapping("inputs", inputs)
+    given = given if inputs is None else dict(inputs)
     for name, place in given.items():
         if tuple(str(place).split(".")) not in declared:
             have = ", ".join(".".join(each) for each in declared) or "none"
@@ -131,17 +214,17 @@ class Blueprint:
 
     def ends(self, pathway: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the source and the target cell of each synapse of ``pathway``."""
-        turn = self.orientations[pathway]
+        orientation = self.orientations[pathway]
         if self.parts[pathway].wiring == "all":
-            return turn.ends(np.arange(turn.sources * turn.targets))
-        larger = np.arange(max(turn.sources, turn.targets))
+            return orientation.ends(np.arange(orientation.sources * orientation.targets))
+        larger = np.arange(max(orientation.sources, orientation.targets))
         smaller = larger // self.group(pathway)
-        return (smaller, larger) if turn.targets > turn.sources else (larger, smaller)
+        return (smaller, larger) if orientation.targets > orientation.sources else (larger, smaller)
 
     def group(self, pathway: str) -> int:
         """Return the number of cells in each group that ``pathway`` connects."""
-        turn = self.orientations[pathway]
-        few, many = sorted((turn.sources, turn.targets))
+        orientation = self.orientations[pathway]
+        few, many = sorted((orientation.sources, orientation.targets))
         if many % few:
             raise InputError(
                 f"{pathway}.wiring: needs groups of one size (got {many} cells for {few})"

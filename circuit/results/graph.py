@@ -8,8 +8,7 @@ import math
 import networkx as nx
 import xarray as xr
 
-from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.compile.matrices import Orientation
+from biorrr.circuit.compile.blueprint import Blueprint, Orientation
 
 
 def wiring(blueprint: Blueprint) -> nx.MultiDiGraph:

@@ -241,4 +241,4 @@ def dimensions(quantity: Quantity, blueprint: Blueprint) -> tuple[str, ...]:
     source, target = (blueprint.parts[end].dimension for end in (part.source, part.target))
     if part.source == part.target:
         target = f"{target}_target"
-    return blueprint.orientations[part.name].turned((source, target))
+    return blueprint.orientations[part.name].rows_and_columns((source, target))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.circuit.compile.timing import Timing
+from biorrr.circuit.compile.blueprint import Timing
 from biorrr.errors import InputError, InputTypeError, RunError
 from biorrr.models import LateInstruction
 

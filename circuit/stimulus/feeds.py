@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.circuit.compile.blueprint import Port
-from biorrr.circuit.compile.timing import Timing
+from biorrr.circuit.compile.blueprint import Port, Timing
 from biorrr.circuit.stimulus.data_checks import check_table, file_facts, warn_of_columns
 from biorrr.circuit.stimulus.signals import TimeSeries
 from biorrr.circuit.stimulus.statistics import Facts, facts_of

@@ -16,7 +16,7 @@ from typing import Annotated
 
 import numpy as np
 
-from biorrr.circuit.compile.timing import Timing
+from biorrr.circuit.compile.blueprint import Timing
 from biorrr.circuit.stimulus.data_checks import as_array, check_memory, check_table, warn
 from biorrr.errors import InputError
 from biorrr.models.physical_units import plain_within

@@ -21,9 +21,10 @@ again = circuit.run(
 )  # nothing left to do
 assert np.array_equal(kept.Vx, again.Vx)
 
-fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
+fig, ax = plt.subplots()
 for name, run in {"first run": first, "continuation": second}.items():
     ax.plot(run.data["seen"], run.angles(digits.X, digits.Y).max("angle"), label=name)
-ax.set(xlabel="samples", ylabel="largest angle to the exact filters (degrees)")
+ax.set(xlabel="samples", ylabel="largest angle to exact filters (°)")
 ax.legend()
 plt.show()

@@ -27,7 +27,8 @@ bursts, events = (
     run.data[name].values[0].sum(axis=0).reshape(len(currents), -1) for name in ("burst", "event")
 )
 
-fig, axes = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # type of 7 points
+fig, axes = plt.subplots(1, 2, figsize=(6.89, 2.6))
 axes[0].plot(run.data["time"], run.data["Vs"].values[0, :, -1], lw=0.7)
 axes[0].set(xlabel="time (ms)", ylabel="soma (mV)", xlim=(0, 500), title="300 pA into the dendrite")
 axes[1].plot(currents, bursts.sum(axis=1) / events.sum(axis=1), "o-")

@@ -21,7 +21,8 @@ for name, inputs in {"two inputs": X, "40 rectified cells": expanded}.items():
     exact = ReducedRankRegression(k=1, ridge=0.001).fit(inputs, Y)
     scores[name] = run.score(inputs, Y), exact.score(inputs, Y)
 
-fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
+fig, ax = plt.subplots()
 for place, who in enumerate(("circuit", "exact solution")):
     ax.bar(
         np.arange(2) + 0.35 * place,

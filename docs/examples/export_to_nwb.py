@@ -14,7 +14,8 @@ run = Microcircuit(k=2, ridge=0.0073).run(digits.X, digits.Y, every=1, progress=
 run.to_nwb("digits.nwb")
 
 plateau = nap.load_file("digits.nwb")["plateau"]
-fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
+fig, ax = plt.subplots()
 ax.plot(plateau.get(0, 100))
 ax.set(xlabel="time (s); one sample is one second", ylabel="plateau potential")
 plt.show()

@@ -13,7 +13,8 @@ digits = load("digits").centred()
 run = Hierarchy(areas=(4, 2)).run(digits.X, digits.Y, epochs=10, progress=False)
 lower, upper = run.infer(digits.X, digits.Y)
 
-fig, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # type of 7 points
+fig, axes = plt.subplots(1, 2, figsize=(6.89, 3))
 labels = digits.Y.argmax(axis=1)
 for ax, outputs, title in zip(axes, (lower, upper), ("lower area", "upper area"), strict=True):
     ax.scatter(*outputs[:, :2].T, c=labels, cmap="tab10", s=5)

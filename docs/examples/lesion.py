@@ -15,12 +15,13 @@ Y = X[:, :2] @ rng.standard_normal((2, 4)) + 0.5 * rng.standard_normal((10000, 4
 rates = Rates(x=Rate(0.001), y=Rate(0.003), q=Rate(0.005))
 circuit = Microcircuit(k=2, rates=rates, Q0=np.eye(2), R0=np.eye(2))
 
-fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
+fig, ax = plt.subplots()
 for name, events in {"intact": [], "interneurons silenced": [Silence(at=6000)]}.items():
     run = circuit.run(X, Y, events=events, snapshots=("linear", 100), progress=False)
     power = [np.square(X @ Vx).sum(1).mean() for Vx in run.data["Vx"].values]
     ax.semilogy(run.data["seen"], power, label=name)
-ax.axvline(6000, color="grey", linestyle=":")
+ax.axvline(6000, color="grey", linestyle=":", label="lesion")
 ax.set(xlabel="samples", ylabel="output power |z|²")
 ax.legend()
 plt.show()

@@ -12,7 +12,8 @@ digits = load("digits").centred()
 circuit = Microcircuit(k=2, ridge=0.0073, cell="millivolts")
 run = circuit.run(digits.X[:300], digits.Y[:300], record=("plateau", "z"), every=1, progress=False)
 
-fig, axes = plt.subplots(2, 1, figsize=(7, 4), sharex=True, layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
+fig, axes = plt.subplots(2, 1, figsize=(3.35, 3), sharex=True)
 for ax, name, label in zip(
     axes, ("plateau", "z"), ("teaching signal (bursts)", "output (events)"), strict=True
 ):

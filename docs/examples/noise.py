@@ -18,7 +18,8 @@ for sigma in levels:
     )
     costs.append(100 * excess(run.Vx, digits.X, digits.Y, ridge=0.0073))
 
-fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
+fig, ax = plt.subplots()
 ax.plot(levels, costs, "o-")
 ax.set(xlabel="noise of transmission, relative to the signal", ylabel="excess over the optimum (%)")
 plt.show()

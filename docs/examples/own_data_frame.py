@@ -22,7 +22,8 @@ behaviour += 0.5 * rng.standard_normal(behaviour.shape)
 train_x, test_x, train_y, test_y = train_test_split(stimulus, behaviour, random_state=0)
 model = MicrocircuitRegressor(k=2, epochs=20, random_state=0).fit(train_x, train_y)
 
-fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
+fig, ax = plt.subplots()
 for name, predicted in zip(behaviour, model.predict(test_x).T, strict=True):
     ax.plot(test_y[name], predicted, ".", label=name)
 ax.set(

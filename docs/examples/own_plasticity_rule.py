@@ -19,10 +19,11 @@ circuits = {
 }
 print(circuits["Oja's rule"].locality()[1])
 
-fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
+fig, ax = plt.subplots()
 for name, circuit in circuits.items():
     run = circuit.run(digits.X, digits.Y, epochs=30, progress=False)
     ax.semilogx(run.data["seen"][1:], run.angles(digits.X, digits.Y).max("angle")[1:], label=name)
-ax.set(xlabel="samples", ylabel="largest angle to the exact filters (degrees)")
+ax.set(xlabel="samples", ylabel="largest angle to exact filters (°)")
 ax.legend()
 plt.show()

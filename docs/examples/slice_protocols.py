@@ -51,7 +51,8 @@ def pair(s, y, z, seed):
     return 100 * epsps(replace(cells, Vy0=learned.Vy, seed=seed + 1)) / epsps(cells)
 
 
-figure, axes = plt.subplots(2, 1, figsize=(7, 5), sharex=True, sharey=True, layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
+figure, axes = plt.subplots(2, 1, figsize=(3.35, 4), sharex=True, sharey=True)
 for number, s in enumerate((0.0, 0.5, 1.0)):
     after = [pair(s, y, z, 10 * i + number) for i, (y, z) in enumerate(PROTOCOLS.values())]
     places = np.arange(len(PROTOCOLS)) + 0.25 * (number - 1)

@@ -27,8 +27,9 @@ def share_held(Vx, filters):
     return np.sum(inner * np.linalg.solve(Vx.T @ Cxx @ Vx, inner.T).T, axis=1)
 
 
-fig, axes = plt.subplots(1, 2, figsize=(8, 3.5), sharey=True, layout="constrained")
-for ax, seed in zip(axes, (5, 0), strict=True):
+plt.style.use("biorrr.analysis.figures.paper")  # type of 7 points
+fig, axes = plt.subplots(1, 2, figsize=(6.89, 2.6), sharey=True)
+for ax, seed in zip(axes, (5, 46), strict=True):
     circuit = Microcircuit(k=5, s=1, ridge=ridge, seed=seed)
     run = circuit.run(X, Y, epochs=60, record=(), snapshots=("linear", 50), progress=False)
     shares = np.array([share_held(Vx, exact.Vx(6)) for Vx in run.data["Vx"].values[1:]])

@@ -24,7 +24,8 @@ for k, seed in itertools.product((1, 2, 4), range(3)):
 table = pd.DataFrame(rows)
 print(table.groupby("k")["excess"].describe()[["mean", "min", "max"]])
 
-fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
+fig, ax = plt.subplots()
 ax.plot(table["k"], table["excess"], "o")
 ax.set(xlabel="number of pyramidal neurons k", ylabel="excess over the optimum (%)", yscale="log")
 plt.show()

@@ -18,8 +18,9 @@ def largest_angle(seed):
     return run.data["seen"].values, run.angles(digits.X, digits.Y).max("angle").values
 
 
-fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
+fig, ax = plt.subplots()
 for seen, angle in Parallel(n_jobs=2)(delayed(largest_angle)(seed) for seed in range(10)):
     ax.semilogx(seen[1:], angle[1:], color="C0", alpha=0.5)
-ax.set(xlabel="samples", ylabel="largest angle to the exact filters (degrees)", title="ten seeds")
+ax.set(xlabel="samples", ylabel="largest angle to exact filters (°)", title="ten seeds")
 plt.show()

@@ -56,6 +56,7 @@ if __name__ == "__main__":
     run = two_instructive_areas(k=1).run(
         data, epochs=60, weights={"Q": np.eye(1), "R": np.eye(1)}, progress=False
     )
+    plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
     plt.loglog(run.data["seen"][1:], 100 * exact.excess(run.data["Vx"].values)[1:])
-    plt.gca().set(xlabel="samples", ylabel="excess over the optimum of both areas (%)")
+    plt.gca().set(xlabel="samples", ylabel="excess over the joint optimum (%)")
     plt.show()

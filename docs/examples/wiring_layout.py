@@ -11,7 +11,8 @@ from biorrr import Microcircuit
 graph = Microcircuit(k=2).wiring()
 place = nx.circular_layout(graph)
 
-fig, ax = plt.subplots(figsize=(6, 5), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # type of 7 points
+fig, ax = plt.subplots(figsize=(6.89, 4))
 nx.draw_networkx(
     graph, place, ax=ax, node_color="white", edgecolors="black", node_size=3000, font_size=8
 )

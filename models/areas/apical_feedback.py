@@ -19,23 +19,23 @@ from dataclasses import dataclass, replace
 
 from biorrr.models.auto_rates import PLANNED_FOR_AREAS, plan_of_areas
 from biorrr.models.departure import Departure
+from biorrr.models.expressions import rename
 from biorrr.models.paper.neuromodulator import (
+    ETAS,
     PLASTICITY,
     REGRESSION,
     Neuromodulator,
-    broadcast_rates,
-    broadcasting,
+    speaker,
 )
-from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.paper.populations import Interneurons, PyramidalNeurons
 from biorrr.models.paper.synapses import (
     DistalSynapses,
     InterneuronToPyramidal,
     ProximalSynapses,
     PyramidalToInterneuron,
 )
-from biorrr.models.parts import Parts, Pathway, Population, summed
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, sum_over
 from biorrr.models.rates import Rates
-from biorrr.models.variables import Step, Variable, broadcast
 
 
 def suffix(area: int) -> str:
@@ -83,6 +83,18 @@ class Area:
     def below(self) -> tuple[str, str]:
         """Population and variable that drive its proximal synapses."""
         return (f"pyramidal{suffix(self.number - 1)}", "z") if self.number > 1 else ("sensory", "x")
+
+    def own(self, *spoken: Variable | Step) -> list[Variable | Step]:
+        """Return what a neuromodulator of this area alone speaks, for one that speaks to several:
+        the names of variables end with the number of the area.
+        """
+        variables = [each for each in spoken if isinstance(each, Variable)]
+        names = {v.name: f"{v.name}{suffix(self.number)}" for v in variables}
+        steps = [each for each in spoken if isinstance(each, Step)]
+        return [
+            *(replace(v, name=names[v.name]) for v in variables),
+            *(replace(step, code=rename(step.code, names)) for step in steps),
+        ]
 
     def populations(self) -> tuple[Population, ...]:
         """Return its pyramidal neurons and interneurons."""
@@ -148,6 +160,34 @@ class Area:
 
 
 _OPEN_ENDED = plan_of_areas(math.inf)
+# Of each area. `drive` is the mean power of its input and `ridge` what the ridge adds to it.
+_FITTED_RATES = """
+left = clip(1 - sample / last, 0, 1)
+fall = learning * left / (1 + sample / N_q)
+wanted = {base} * fall / ({drive} + {ridge})
+bound = learning * sqrt(left) / (energy_x + {ridge} + 1e-300)
+eta_x = clip(wanted, 0, bound) / clip(power_q, {least}, inf)
+heard = clip(power_x / (ridge_power + 1e-300), 0, 1)
+eta_q = clip(base_q * heard * fall, 0, 0.06 * learning / (energy_z + 1e-300))
+eta_r = eta_q
+"""
+_KNOWN_OF_DRIVE = (
+    broadcast("energy_y", "|y|^2"),
+    broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
+    broadcast("power_x", "mean of |x|^2 over the data", "parameter", "cells('sensory')"),
+    broadcast("power_y", "mean square of a channel of y over the data", "parameter", 1.0),
+    broadcast("usual_q", "eigenvalue of QQ' to which such a channel leads", "parameter", 1.0),
+    broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter"),
+    *(
+        broadcast(name, meaning, "parameter", _OPEN_ENDED[name])
+        for name, meaning in PLANNED_FOR_AREAS.items()
+    ),
+)
+_BELOW_AN_AREA = "eta_y = 0.3 * eta_q"
+_BELOW_Y = """
+wanted = base_y * fall / (1 - s + s * power_y)
+eta_y = clip(wanted, 0, 0.5 * learning / (1 - s + s * (energy_y + ridge_y) + 1e-300))
+"""
 
 
 def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Population:
@@ -164,73 +204,32 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
     :func:`~biorrr.models.auto_rates.plan_of_areas` has the numbers that depend on the announced
     end.
     """
-    shared = [*REGRESSION]
-    for area in areas:
-        end = suffix(area.number)
-        shared += [
-            broadcast(
-                f"feedback{end}", "gain of the plateau at the soma", "parameter", area.feedback
-            ),
-            broadcast(f"power_q{end}", "trace(QQ'), the gain of the inhibitory loop"),
+    spoken: list[Variable | Step] = [*REGRESSION]
+    for place, area in enumerate(areas):
+        own: list[Variable | Step] = [
+            broadcast("feedback", "gain of the plateau at the soma", "parameter", area.feedback),
+            broadcast("power_q", "trace(QQ'), the gain of the inhibitory loop"),
         ]
         if not area.last:
-            shared.append(broadcast(f"s{end}", "0: an area above teaches it", "parameter"))
-    if rates is not None:
-        own = zip(areas, rates, strict=True)
-        given = {
-            f"{path}{suffix(area.number)}": getattr(each, path)
-            for area, each in own
-            for path in PLASTICITY
-        }
-        return Neuromodulator(given, shared)
-    lines = [
-        "left = clip(1 - sample / last, 0, 1)",
-        "fall = learning * left / (1 + sample / N_q)",
-        "bound = learning * sqrt(left)",
-        "heard = clip(power_x / (ridge_power + 1e-300), 0, 1)",
-    ]
-    for below, area in zip([None, *areas], areas, strict=False):
-        end = suffix(area.number)
-        base, mean, ridge = (
-            ("base_w", f"{below.k} * rho", "0") if below else ("base_x", "power_x", "ridge_power")
-        )
-        lines += [
-            f"wanted = {base} * fall / ({mean} + {ridge})",
-            (
-                f"eta_x{end} = clip(wanted, 0, bound / (energy_x{end} + {ridge} + 1e-300)) /"
-                f" clip(power_q{end}, {'usual_q' if area.last else '1'}, inf)"
-            ),
-            (
-                f"eta_q{end} = clip(base_q * heard * fall, 0, 0.06 * learning / (energy_z{end} +"
-                " 1e-300))"
-            ),
-            f"eta_r{end} = eta_q{end}",
-            (
-                f"eta_y{end} = clip(base_y * fall / (1 - s + s * power_y), 0,"
-                " 0.5 * learning / (1 - s + s * (energy_y + ridge_y) + 1e-300))"
-                if area.last
-                else f"eta_y{end} = 0.3 * eta_q{end}"
-            ),
-        ]
-        shared += [
-            broadcast(f"energy_x{end}", "power of the input from below"),
-            broadcast(f"energy_z{end}", "power of the output"),
-        ]
-    shared += [
-        broadcast("energy_y", "|y|^2"),
-        broadcast("learning", "0 for a pass with learning off", "parameter", 1.0),
-        broadcast("power_x", "mean of |x|^2 over the data", "parameter", "cells('sensory')"),
-        broadcast("power_y", "mean square of a channel of y over the data", "parameter", 1.0),
-        broadcast("usual_q", "eigenvalue of QQ' to which such a channel leads", "parameter", 1.0),
-        broadcast("ridge_power", "what the ridge adds to |x|^2", "parameter"),
-        *(
-            broadcast(name, meaning, "parameter", _OPEN_ENDED[name])
-            for name, meaning in PLANNED_FOR_AREAS.items()
-        ),
-    ]
-    eta = broadcast_rates(f"{path}{suffix(area.number)}" for area in areas for path in PLASTICITY)
-    step = Step("modulation", "\n".join(lines))
-    return broadcasting("Broadcasts learning rates fitted to the drive.", *eta, *shared, step)
+            own.append(broadcast("s", "0: an area above teaches it", "parameter"))
+        if rates is None:
+            base, drive, ridge = "base_x", "power_x", "ridge_power"
+            if place:
+                base, drive, ridge = "base_w", f"{areas[place - 1].k} * rho", "0"
+            least = "usual_q" if area.last else "1"
+            code = _FITTED_RATES.format(base=base, drive=drive, ridge=ridge, least=least)
+            own += [
+                *ETAS,
+                broadcast("energy_x", "power of the input from below"),
+                broadcast("energy_z", "power of the output"),
+                Step("modulation", code + (_BELOW_Y if area.last else _BELOW_AN_AREA)),
+            ]
+        else:
+            timetable = Neuromodulator({p: getattr(rates[place], p) for p in PLASTICITY}, ())
+            own += [*timetable.variables, *timetable.steps]
+        spoken += area.own(*own)
+    shared = _KNOWN_OF_DRIVE if rates is None else ()
+    return speaker("Broadcasts the learning rates of all areas.", *spoken, *shared)
 
 
 @dataclass(frozen=True)
@@ -265,6 +264,6 @@ class ApicalFeedback(Departure):
             if self.rates is None and area.last:
                 heard += [("instructive_power", "instructive", "energy_y", "y_pre**2", "drive")]
             parts = parts.having(
-                *(summed(name, source, "neuromodulator", *rest) for name, source, *rest in heard)
+                *(sum_over(name, source, "neuromodulator", *rest) for name, source, *rest in heard)
             )
         return parts

@@ -25,9 +25,8 @@ from typing import Annotated
 from biorrr.models.areas.apical_feedback import suffix
 from biorrr.models.departure import Departure
 from biorrr.models.paper.clock import Clock
-from biorrr.models.parts import Parts, Pathway, Population, summed
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, sum_over
 from biorrr.models.validation import Positive, number_within, whole_number
-from biorrr.models.variables import Step, Variable, broadcast
 
 # Ticks and lower bound of the eigenvalues, by the number of areas. With four areas or more, the
 # weights between areas, which begin unrelated, make eigenvalues complex in the first thousand
@@ -92,7 +91,7 @@ class Settled(Departure):
         parts = replace(parts, populations=(clock, pace, *others))  # they speak before outputs move
         for cells in pyramidal:
             power, residual = f"residual_power{suffix(cells.area)}", f"residual{suffix(cells.area)}"
-            heard = summed(
+            heard = sum_over(
                 power, cells.name, "settling", residual, "shortfall_pre**2", "modulation"
             )
             parts = parts.having(cells.adding(*_MOVEMENT), heard)
@@ -102,7 +101,15 @@ class Settled(Departure):
                     parts[pathway.source].kind == "pyramidal"
                 ):  # else it brings the data, and is no part of M
                     parts = _with_norm(parts, pathway, f"power_{letter}{suffix(pathway.area)}")
-        return parts.having(*map(_learn_at_end, parts.everything))
+        for part in parts.everything:
+            steps = (
+                replace(step, block="end") if step.phase == "eligibility" else step
+                for step in part.steps
+            )
+            part = replace(part, steps=tuple(steps))
+            at_end = replace(part, block="end") if isinstance(part, Pathway) else part
+            parts = parts.having(at_end)
+        return parts
 
 
 _MOVEMENT = (
@@ -125,7 +132,9 @@ def _with_norm(parts: Parts, pathway: Pathway, name: str) -> Parts:
     return parts.having(
         cells.adding(Variable(squares, f"sum of squares of the cell's {pathway.kind} weights")),
         replace(pathway, sums=(*pathway.sums, (squares, "w**2"))),
-        summed(f"{pathway.name}_norm", cells.name, "settling", name, f"{squares}_pre", "dendrite"),
+        sum_over(
+            f"{pathway.name}_norm", cells.name, "settling", name, f"{squares}_pre", "dendrite"
+        ),
     )
 
 
@@ -213,14 +222,3 @@ def _pacemaker(areas: list[int], softest: float, clamped: float, clamp: str) -> 
         "Broadcasts how outputs settle.",
         shape="",
     )
-
-
-def _learn_at_end(part: Population | Pathway) -> Population | Pathway:
-    """Return ``part`` whose weights and traces change when what is presented ends, by the values
-    that it then has.
-    """
-    steps = tuple(
-        replace(step, block="end") if step.phase == "eligibility" else step for step in part.steps
-    )
-    part = replace(part, steps=steps)
-    return replace(part, block="end") if isinstance(part, Pathway) else part

@@ -8,10 +8,9 @@ from typing import Annotated
 
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Pathway
+from biorrr.models.parts import Parts, Pathway, Variable, parameter
 from biorrr.models.random_draws import Stream, in_area
 from biorrr.models.validation import Probability, one_of
-from biorrr.models.variables import Variable, parameter
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class SparseConnections(Departure):
     distal: Probability
     alters = ("proximal", "distal")
 
-    def altered(self, pathway: Pathway) -> Pathway:
+    def alter_part(self, pathway: Pathway) -> Pathway:
         """Let only synapses that exist begin with a weight and change."""
         place, probability = self.alters.index(pathway.kind), getattr(self, pathway.kind)
         drawn = (

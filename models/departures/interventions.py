@@ -9,9 +9,8 @@ import numpy as np
 
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import names_in
-from biorrr.models.parts import Parts, Population
+from biorrr.models.parts import PHASES, Parts, Population, Step, Variable
 from biorrr.models.validation import Count, check_fields
-from biorrr.models.variables import PHASES, Step, Variable
 
 
 @dataclass(frozen=True)

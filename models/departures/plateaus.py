@@ -12,10 +12,9 @@ from functools import partial
 from typing import Annotated, ClassVar
 
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Population
+from biorrr.models.parts import Population, Step, parameter
 from biorrr.models.random_draws import Stream, in_area
 from biorrr.models.validation import NotNegative, Positive, number_within
-from biorrr.models.variables import Step, parameter
 
 _Amplitude = Annotated[
     float, partial(number_within, low=math.ulp(0), remedy="; graded plateaus are the small limit")
@@ -36,7 +35,7 @@ class _Shape(Departure):
     gives = ("shape of plateaus",)
     code: ClassVar[str]
 
-    def altered(self, cells: Population) -> Population:
+    def alter_part(self, cells: Population) -> Population:
         """Give pyramidal neurons the parameter, and the step that makes plateaus."""
         given = [
             parameter(name, f"{name} of the plateau", value) for name, value in vars(self).items()
@@ -131,7 +130,7 @@ class ApicalDrive(Departure):
         ),
     )
 
-    def altered(self, cells: Population) -> Population:
+    def alter_part(self, cells: Population) -> Population:
         """Let the plateau add to the output."""
         gain = parameter("apical_gain", "how much the plateau drives the output", self.gain)
         return cells.adding(gain, Step("apical", "z += apical_gain * plateau"))

@@ -8,10 +8,9 @@ from typing import Annotated, ClassVar
 
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
-from biorrr.models.parts import Parts, Population, with_values
+from biorrr.models.parts import Parts, Population, Step, Variable, parameter, with_values
 from biorrr.models.random_draws import Stream, in_area, stream_of
 from biorrr.models.validation import NotNegative, whole_number
-from biorrr.models.variables import Step, Variable, parameter
 
 _STREAMS = {
     "z": Stream.PROXIMAL,
@@ -105,7 +104,7 @@ class _Delay(Departure):
             )
             object.__setattr__(self, "excludes", (("settling", reason),))
 
-    def altered(self, cells: Population) -> Population:
+    def alter_part(self, cells: Population) -> Population:
         """Pass the activity down a line of memories, in every tick, or when a sample ends."""
         length = self.samples or self.ticks
         if not length:

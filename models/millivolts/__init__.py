@@ -2,8 +2,7 @@
 of them.
 """
 
-from biorrr.models.millivolts.bursting_cells import BurstingCells
 from biorrr.models.millivolts.cell_populations import Millivolts
-from biorrr.models.millivolts.somatostatin_cells import SomatostatinCells
+from biorrr.models.millivolts.cells import BurstingCells, SomatostatinCells
 
 __all__ = ["BurstingCells", "Millivolts", "SomatostatinCells"]

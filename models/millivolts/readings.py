@@ -8,7 +8,7 @@ cells. Counting begins `latency` ticks after a sample came on.
 
 from __future__ import annotations
 
-from biorrr.models.variables import Step, Variable
+from biorrr.models.parts import Step, Variable
 
 # Of the ticks of a sample: 1 if this one counts, and the number of those that have counted.
 _COUNTS, _COUNTED = "clip(elapsed + 1 - latency, 0, 1)", "clip(elapsed + 1 - latency, 1, inf)"

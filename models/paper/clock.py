@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 
-from biorrr.models.parts import Population
-from biorrr.models.variables import broadcast, parameter
+from biorrr.models.parts import Population, broadcast, parameter
 
 
 def Clock(

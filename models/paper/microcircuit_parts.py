@@ -5,9 +5,13 @@ synapses).
 from __future__ import annotations
 
 from biorrr.models.paper.clock import Clock
-from biorrr.models.paper.fibres import InstructiveInput, SensoryInput
 from biorrr.models.paper.neuromodulator import PLASTICITY, Neuromodulator
-from biorrr.models.paper.neurons import Interneurons, PyramidalNeurons
+from biorrr.models.paper.populations import (
+    InstructiveInput,
+    Interneurons,
+    PyramidalNeurons,
+    SensoryInput,
+)
 from biorrr.models.paper.synapses import (
     DistalSynapses,
     InterneuronToPyramidal,

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from biorrr.models.auto_rates import MEMORY, PLANNED, Drive, plan
-from biorrr.models.parts import Parts, Population, summed
+from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, sum_over
 from biorrr.models.rates import Rate
-from biorrr.models.variables import Step, Variable, broadcast
 
 PLASTICITY = {
     "x": "proximal",
@@ -18,6 +17,7 @@ PLASTICITY = {
     "q": "interneuron-to-pyramidal",
     "r": "pyramidal-to-interneuron",
 }
+ETAS = tuple(broadcast(f"eta_{p}", f"rate of {kind} plasticity") for p, kind in PLASTICITY.items())
 REGRESSION = (
     broadcast("rho", "variance that every output is brought to", "parameter", 1.0),
     broadcast("s", "0 is RRMSE, 1 is CCA", "parameter"),
@@ -28,16 +28,7 @@ REGRESSION = (
 )
 
 
-def broadcast_rates(paths: Iterable[str]) -> tuple[Variable, ...]:
-    """Return the rates eta_{path}; a path begins with a letter of :data:`PLASTICITY`, such as "x"
-    or "x_1".
-    """
-    return tuple(
-        broadcast(f"eta_{path}", f"rate of {PLASTICITY[path[0]]} plasticity") for path in paths
-    )
-
-
-def broadcasting(meaning: str, *spoken: Variable | Step) -> Population:
+def speaker(meaning: str, *spoken: Variable | Step) -> Population:
     """Return the neuromodulator that broadcasts the variables among ``spoken``, which its steps
     set.
     """
@@ -61,7 +52,7 @@ def Neuromodulator(
     # In replay the sample count stands still, and so do the rates.
     step = Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in rates))
     meaning = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
-    return broadcasting(meaning, *broadcast_rates(rates), *others, *start, *half, step)
+    return speaker(meaning, *ETAS, *others, *start, *half, step)
 
 
 _UNKNOWN = plan(k=1, s=0.0, drive=Drive.white(1))  # until there are data
@@ -72,9 +63,9 @@ def AdaptiveNeuromodulator() -> Population:
     """Return the neuromodulator of rates fitted to the drive; :mod:`biorrr.models.auto_rates` says
     why they are so.
     """
-    return broadcasting(
+    return speaker(
         "Broadcasts learning rates fitted to the drive.",
-        *broadcast_rates(PLASTICITY),
+        *ETAS,
         *REGRESSION,
         broadcast("energy_x", "|x|^2"),
         broadcast("energy_y", "|y|^2"),
@@ -145,5 +136,5 @@ def fit_rates(parts: Parts) -> Parts:
         parts["pyramidal"].adding(power),
         AdaptiveNeuromodulator(),
         replace(inhibitory, sums=(*inhibitory.sums, ("power", "w**2"))),
-        *(summed(name, source, "neuromodulator", *rest) for name, source, *rest in heard),
+        *(sum_over(name, source, "neuromodulator", *rest) for name, source, *rest in heard),
     )

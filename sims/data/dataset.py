@@ -38,8 +38,6 @@ class Dataset:
     pixels
         Shape of one input as a picture, (height, width) or (channels, height, width), where inputs
         are pixels.
-    x_names, y_names
-        Names of the m and of the n units, of recordings.
     strata
         (T,) int, samples of the same condition and time bin, of recordings; their mean is the
         response to the condition. None where the source knows no conditions.
@@ -58,8 +56,6 @@ class Dataset:
     Y: np.ndarray
     groups: np.ndarray | None = None
     pixels: tuple[int, ...] | None = None
-    x_names: tuple[str, ...] | None = None
-    y_names: tuple[str, ...] | None = None
     strata: np.ndarray | None = None
     x_rates: np.ndarray | None = None
     y_rates: np.ndarray | None = None
@@ -138,8 +134,6 @@ class Dataset:
             self,
             X=self.Y,
             Y=self.X,
-            x_names=self.y_names,
-            y_names=self.x_names,
             views=views,
             pixels=None,
         )

@@ -55,7 +55,7 @@ class V1V2(NamedData):
     neurons.
     """
 
-    set_name = "v1v2"
+    set_name, source = "v1v2", "V1"
     origin = Origin(
         summary=(
             "79 V1 neurons -> 31 V2 neurons (or target=V1: 31 other V1 neurons), 400 trials x 10"

@@ -173,7 +173,10 @@ def _made(kind: type[D], fields: Mapping[str, Any]) -> D:
     for name, value in fields.items():
         if name not in known:
             there = [key_of(one) for one in known if one != "file"]
-            remedy = did_you_mean(name, known) or f"; it takes {', '.join(there) or 'no options'}"
+            remedy = (
+                did_you_mean(key_of(name), there)
+                or f"; it takes {', '.join(there) or 'no options'}"
+            )
             raise DataError(f"{place}: no option {key_of(name)!r}{remedy}")
         of_type, _, many, _ = known[name]
         values[name] = parsed(of_type, many, value) if isinstance(value, str) else value

@@ -18,7 +18,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from biorrr.sims.data import Data, Planted
-from biorrr.sims.data.published import V1V2
 from biorrr.sims.lab import (
     ExperimentSettings,
     Figure,
@@ -74,28 +73,6 @@ class CommunicationSettings(ExperimentSettings):
     seed: int = option(
         0, "seed of the folds, the draws, the initial weights and the order of samples", at_least=0
     )
-
-    @property
-    def bin(self) -> float:
-        """Seconds in a time bin: those of a recording, or 0.1."""
-        return getattr(self.data, "bin", 0.1)
-
-    @property
-    def lag(self) -> float:
-        """Seconds by which the target comes later than the source."""
-        return getattr(self.data, "lag", 0.0)
-
-    @property
-    def target_name(self) -> str:
-        """Name of the area that is predicted."""
-        return getattr(self.data, "target", None) or "target"
-
-    @property
-    def source_name(self) -> str:
-        """Name of the area that predicts."""
-        return (
-            "V1" if isinstance(self.data, V1V2) else getattr(self.data, "source", None) or "source"
-        )
 
 
 CAPTIONS = {
@@ -184,8 +161,9 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
 
     results = xr.merge([one for one in answers if one.data_vars])
     if most:
-        results = results.assign_coords(lag=results["lag"] * settings.bin + settings.lag)
-    results.attrs["areas"] = f"{settings.source_name} to {settings.target_name}"
+        width, later = getattr(settings.data, "bin", 0.1), getattr(settings.data, "lag", 0.0)
+        results = results.assign_coords(lag=results["lag"] * width + later)
+    results.attrs["areas"] = " to ".join(areas_of(settings.data).values())
     run: list[Quantity] = []
     if settings.simulation:
         errors = learned["error"].sum("fold")
@@ -221,13 +199,17 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     )
 
 
+def areas_of(data: Data) -> dict[str, str]:
+    """Return the names of source and target, where the data name them."""
+    return {side: getattr(data, side, None) or side for side in ("source", "target")}
+
+
 def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quantity]:
     """Return names and sizes of a recording."""
     rates = {"source": data.x_rates, "target": data.y_rates}
     return [
         Quantity("data", settings.data.name),
-        Quantity("source", settings.source_name),
-        Quantity("target", settings.target_name),
+        *(Quantity(side, name) for side, name in areas_of(settings.data).items()),
         Quantity("source_units", data.X.shape[1]),
         Quantity("target_units", data.Y.shape[1]),
         Quantity("trials", len(np.unique(data.trials))),
@@ -262,16 +244,10 @@ def fit(
     lab.set(ranks=tuple(rank for rank in settings.ranks if rank <= min(m, n)))
     # 25 epochs of the published data, whose folds leave 3,600 samples for training.
     training = len(data.X) * (settings.folds - 1) / settings.folds
-    filled = lab.fill_in(epochs=max(1, math.ceil(LEARNED_SAMPLES / training)))
-    if filled.ridge is not None:
-        return filled
     strata = data.strata if settings.residual == "condition" else None
-    variance = (
-        1.0
-        if settings.zscore
-        else float(np.square(residuals(data.X, strata, slice(None))[0]).mean())
-    )
-    return lab.set(ridge=0.1 * variance)
+    centred = residuals(data.X, strata, slice(None))[0]
+    variance = 1.0 if settings.zscore else float(np.square(centred).mean())
+    return lab.fill_in(epochs=max(1, math.ceil(LEARNED_SAMPLES / training)), ridge=0.1 * variance)
 
 
 def learn_fold(task: Task, areas: TwoAreas, fold: int, rank: int, seed: int) -> xr.Dataset:

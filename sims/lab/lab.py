@@ -49,19 +49,27 @@ class Workplace:
     Parameters
     ----------
     folder
-        The run folder; None for a point of a sweep, which keeps nothing.
+        The run folder; None for a sweep and for each of its points.
     given
         Data that are loaded already, by their value.
     submit
         How items are computed; see :mod:`biorrr.sims.lab.workers`.
+    kept_in
+        Folder of the results of a sweep, where there is no run folder; None to keep nothing.
     """
 
     folder: RunFolder | None = None
     given: Mapping[Any, Any] = field(default_factory=dict)
     submit: Submit = submit_here
+    kept_in: Path | None = None
     checksums: dict[Any, str] = field(default_factory=dict)  # of all data that are read
     config: Callable[[], str] = str  # makes the text of config.toml
     begun: bool = False
+
+    @property
+    def place(self) -> Path | None:
+        """Folder of the results of finished items; None to keep nothing."""
+        return self.folder.checkpoints if self.folder is not None else self.kept_in
 
     def begin(self) -> None:
         """Keep config.toml in the folder; from now on data stay as they are."""
@@ -150,6 +158,7 @@ class Lab(Generic[S]):
         *shared: Any,
         seeds: Sequence[int] | None = None,
         keep_unfinished: bool = False,
+        on_error: Callable[[Exception], Any] | None = None,
     ) -> Any:
         """Run ``function(task, *shared, **coordinates)`` for all combinations of coordinates, side
         by side.
@@ -173,6 +182,9 @@ class Lab(Generic[S]):
         keep_unfinished
             Return a single item's run if it was interrupted or has diverged; :attr:`failure` then
             says why it ended.
+        on_error
+            Function that makes a result of the error of an item; unless given, the first error
+            ends all.
 
         Returns
         -------
@@ -182,11 +194,11 @@ class Lab(Generic[S]):
 
         grid = Grid.over(over)
         if seeds is None:
-            results = self._compute(function, grid.items, shared, keep_unfinished)
+            results = self._compute(function, grid.items, shared, keep_unfinished, on_error)
         else:
             batches = [tuple(seeds)] if self._compiled else [(seed,) for seed in seeds]
             items = [{**item, "seeds": batch} for item in grid.items for batch in batches]
-            found = self._compute(function, items, shared, keep_unfinished)
+            found = self._compute(function, items, shared, keep_unfinished, on_error)
             results = [one for several in found for one in _one_by_one(several)]
             grid = Grid.over({**over, "seed": seeds})
         if any(isinstance(result, circuits.Run) for result in results):
@@ -206,6 +218,7 @@ class Lab(Generic[S]):
         items: Sequence[Mapping[str, Any]],
         shared: tuple[Any, ...],
         keep_unfinished: bool,
+        on_error: Callable[[Exception], Any] | None,
     ) -> list[Any]:
         """Return the result of each item, in their order: from disk if it was finished earlier."""
         from biorrr.circuit.simulation.progress import progress_bar
@@ -213,30 +226,24 @@ class Lab(Generic[S]):
 
         workplace = self._workplace
         workplace.begin()
-        folder, single = workplace.folder, len(items) == 1
-        names = [self._name(function, item) for item in items]
-        results: list[Any] = [kept_result(folder, name) for name in names]
+        place, single = workplace.place, len(items) == 1
+        names = [self._asked_name(function, item) for item in items]
+        results: list[Any] = [kept_result(place, name) for name in names]
         left = [number for number, result in enumerate(results) if result is None]
-        work = functools.partial(
-            _work,
-            function,
-            self.settings,
-            folder.checkpoints if folder else None,
-            single,
-            keep_unfinished,
-        )
+        work = functools.partial(_work, function, self.settings, place, single, keep_unfinished)
+        title, done = self._experiment.name, len(items) - len(left)
         with (
             closing(
                 workplace.submit(work, shared, [(names[number], items[number]) for number in left])
             ) as outcomes,
-            progress_bar(
-                len(items), " parts", self._experiment.name, initial=len(items) - len(left)
-            ) as bar,
+            progress_bar(len(items), " parts", title, initial=done) as bar,
         ):
-            bar.disable |= single or folder is None  # a single circuit shows its samples
-            for place, outcome in outcomes:
+            bar.disable |= single or place is None  # a single circuit shows its samples
+            for number, outcome in outcomes:
                 if isinstance(outcome, Exception):
-                    raise outcome
+                    if on_error is None:
+                        raise outcome
+                    outcome = on_error(outcome), ""
                 result, failure = outcome
                 several = result if isinstance(result, list) else [result]
                 if all(isinstance(one, circuits.Run) for one in several):
@@ -245,17 +252,23 @@ class Lab(Generic[S]):
                     result = several if isinstance(result, list) else several[0]
                 else:
                     sets = [as_dataset(function.__name__, one) for one in several]
-                    seeds = Grid.over({"seed": items[left[place]].get("seeds", (0,))})
+                    seeds = Grid.over({"seed": items[left[number]].get("seeds", (0,))})
                     result = seeds.join(sets) if isinstance(result, list) else sets[0]
-                    _keep(folder, names[left[place]], result)
-                results[left[place]] = result
+                    keep_result(place, names[left[number]], result)
+                results[left[number]] = result
                 self.failure = self.failure or failure
                 if PRESSED.is_set() and not failure:  # too late for the item to heed it
                     raise KeyboardInterrupt
                 bar.update()
         return results
 
-    def _name(self, function: Callable, item: Mapping[str, Any]) -> str:
+    def _asked_name(self, function: Callable, item: Mapping[str, Any]) -> str:
+        """Return the name of an item, with a number where it was asked for before."""
+        name = self.name_of(function, item)
+        self._asked[name] += 1  # the same item may be run on one data set after another
+        return name if self._asked[name] == 1 else f"{name}-{self._asked[name]}"
+
+    def name_of(self, function: Callable, item: Mapping[str, Any]) -> str:
         """Return the name of the files of an item: the same in every run of the same experiment
         with the same settings and data.
         """
@@ -268,9 +281,7 @@ class Lab(Generic[S]):
             [*self._workplace.checksums.values()],
         ]
         digest = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
-        name = "-".join([*self._chapter, function.__name__, digest])
-        self._asked[name] += 1  # the same item may be run on one data set after another
-        return name if self._asked[name] == 1 else f"{name}-{self._asked[name]}"
+        return "-".join([*self._chapter, function.__name__, digest])
 
     def chapter(self, name: str, experiment: Experiment, settings: Any) -> Findings:
         """Run another experiment inside this one; a chapter whose data are missing is skipped and
@@ -407,27 +418,24 @@ def _one_by_one(several: Any) -> list[Any]:
     return [several.isel(seed=place, drop=True) for place in range(several.sizes["seed"])]
 
 
-def _keep(folder: RunFolder | None, name: str, result: xr.Dataset) -> None:
-    if folder is not None:
+def keep_result(place: Path | None, name: str, result: xr.Dataset) -> None:
+    """Keep the result of an item in a folder, which is made, unless it is None."""
+    if place is not None:
         from biorrr.files import whole_file
 
-        with whole_file(inside(folder.checkpoints, f"{name}.nc")) as partial:
+        place.mkdir(parents=True, exist_ok=True)
+        with whole_file(inside(place, f"{name}.nc")) as partial:
             write_results(result, partial)
 
 
-def kept_result(folder: RunFolder | None, name: str) -> xr.Dataset | None:
-    """Return the result of an item that was finished earlier, or None."""
-    if folder is None:
-        return None
-    path = inside(folder.checkpoints, f"{name}.nc")
-    if not path.exists():
+def kept_result(place: Path | None, name: str) -> xr.Dataset | None:
+    """Return the result of an item that was finished earlier; None if there is none, or if it is
+    damaged: it is computed again.
+    """
+    if place is None or not inside(place, f"{name}.nc").exists():
         return None
     from biorrr.circuit.results.netcdf import read_netcdf
 
-    try:
-        with open_inside(path.parent, path.name) as file:
-            return read_netcdf(file)
-    except Exception as error:  # damaged files make HDF5 and xarray raise a dozen kinds
-        raise circuits.CheckpointError(
-            f"{path}: not a checkpoint, or damaged or truncated; delete it to start over"
-        ) from error
+    with open_inside(place, f"{name}.nc") as file, suppress(Exception):
+        return read_netcdf(file)  # damaged files make HDF5 and xarray raise a dozen kinds
+    return None

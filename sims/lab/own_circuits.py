@@ -113,10 +113,10 @@ def _import_module(name: str) -> Any:
         sys.path[:] = before
 
 
-def absolute(named: str | None) -> str | None:
-    """Return ``named`` as another process finds it, whichever folder it works in."""
+def absolute(named: str | None, folder: str) -> str | None:
+    """Return what is ``named`` in a folder as processes find it that work in another one."""
     place, colon, name = (named or "").rpartition(":")
-    return f"{Path(place).absolute()}{colon}{name}" if place.endswith(".py") else named
+    return f"{Path(folder) / place}{colon}{name}" if place.endswith(".py") else named
 
 
 def compiled_if_possible(engine: str) -> str:

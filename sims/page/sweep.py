@@ -11,8 +11,8 @@ from biorrr.sims.lab.run_folder import is_in_use
 from biorrr.sims.lab.safe_files import FolderError
 from biorrr.sims.lab.settings import PROVENANCE, SettingsError, key_of, read_config
 from biorrr.sims.page.run import when
-from biorrr.sims.sweeps.ledger import POINTS, TABLE, Ledger
 from biorrr.sims.sweeps.plan import read_plan
+from biorrr.sims.sweeps.points import POINTS, TABLE, Table
 from biorrr.sims.sweeps.run import PLAN
 
 MOST_CELLS = 50_000  # of the table: about 2 MB
@@ -33,7 +33,7 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
         origin = read_config(folder / PLAN, folder).get(PROVENANCE)
     except SettingsError as error:
         raise FolderError(f"{folder}: {PLAN} must be the plan of a sweep ({error})") from error
-    table = Ledger(folder).table(plan)
+    table = Table.read(plan, folder)
     if not table.rows:
         raise FolderError(
             f"{folder}: no point of it is finished; `biorrr resume {folder}` continues it"

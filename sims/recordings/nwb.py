@@ -95,8 +95,7 @@ def _spiking(path: Path, file: Any, trials: Trials, area: str | None) -> Recordi
         with readable(path, "units.spike_times cannot be read"):
             return np.asarray(held[begins[unit] : ends[unit]], dtype=float)
 
-    ids = np.asarray(units.id[:])
-    return Recording(str(path), areas, SpikeTrains(read), trials, good, ids, used, source=file)
+    return Recording(str(path), areas, SpikeTrains(read), trials, good, used, source=file)
 
 
 def _imaged(

@@ -1,8 +1,7 @@
-"""Recordings of areas in files: one reader for each kind of file."""
+"""Recordings in files: NWB, or arrays in an .npz file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +13,12 @@ from biorrr.sims.recordings.nwb import recording_in_nwb
 from biorrr.sims.recordings.recording import Recording
 from biorrr.sims.words import printable
 
-Reader = Callable[[Path, str | None, str | None, str | None], Recording]
-
 
 def open_recording(
     file: str, *, area: str | None = None, trials: str | None = None, series: str | None = None
 ) -> Recording:
-    """Open a recording by the reader for the end of its name, arrays unless it is one of
-    :data:`READERS`.
+    """Open a recording: an NWB file, or ``activity`` (trials, bins, units), ``areas``, and perhaps
+    ``bin`` and ``conditions`` in an .npz file.
 
     Parameters
     ----------
@@ -32,15 +29,8 @@ def open_recording(
     """
     path = Path(file)
     check_regular(path)
-    return READERS.get(path.suffix.lower(), recording_in_arrays)(path, area, trials, series)
-
-
-def recording_in_arrays(
-    path: Path, area: str | None, trials: str | None, series: str | None
-) -> Recording:
-    """Return the recording in an .npz file: ``activity`` (trials, bins, units), ``areas``, and
-    perhaps ``bin`` and ``conditions``.
-    """
+    if path.suffix.lower() == ".nwb":
+        return recording_in_nwb(path, area, trials, series)
     for name, value in (("area", area), ("trials", trials), ("series", series)):
         if value is not None:
             raise DataError(f"{name}: applies to NWB files only (got {path}, which holds arrays)")
@@ -53,6 +43,3 @@ def recording_in_arrays(
                 f" {one.shape})"
             )
     return Recording.from_tensor(**held, name=str(path))  # type: ignore[arg-type]
-
-
-READERS: dict[str, Reader] = {".npz": recording_in_arrays, ".nwb": recording_in_nwb}

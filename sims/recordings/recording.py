@@ -43,8 +43,6 @@ class Recording:
         Trials and their events.
     good
         (units,) True for units of good quality by spike sorting; None where it is not known.
-    ids
-        (units,) names of the units.
     used
         Places in the file of areas, quality and activity.
     notes
@@ -58,7 +56,6 @@ class Recording:
     activity: SpikeTrains | Traces
     trials: Trials
     good: np.ndarray | None = None
-    ids: np.ndarray | None = None
     used: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     source: Any = None
@@ -221,23 +218,18 @@ class Recording:
         used = dict(self.used)
         windows, conditions = align(self.trials, self.activity.span(), pair, used, notes)
         bins, trials = windows.bins, len(windows.starts)
-        views: dict[str, Any] = {}
-        for side, shift in (("source", 0.0), ("target", pair.lag)):
+        views: list[Any] = []
+        for (side, area), shift in zip(sides.items(), (0.0, pair.lag), strict=True):
             shifted = replace(windows, starts=windows.starts + shift)
-            views[side] = self._binned(
-                units[side], shifted, side, pair.minimum_rate, pair.scale, notes
-            )
-        (X, x_units, x_rates), (Y, y_units, y_rates) = views.values()
-        for (side, area), kept in zip(sides.items(), (x_units, y_units), strict=True):
-            used[side] = f"{area}, {counted(len(kept), 'unit')}"
+            views += self._binned(units[side], shifted, side, pair, notes)
+            used[side] = f"{area}, {counted(views[-2].shape[1], 'unit')}"
+        X, x_rates, Y, y_rates = views
         return Dataset(
             self.name,
             X,
             Y,
             groups=np.repeat(np.arange(trials), bins),
             strata=(conditions[:, None] * bins + np.arange(bins)).ravel(),
-            x_names=self._names(source, x_units),
-            y_names=self._names(target, y_units),
             x_rates=x_rates,
             y_rates=y_rates,
             used=used,
@@ -279,65 +271,44 @@ class Recording:
             chosen = chosen & self.good
         return np.flatnonzero(chosen).tolist()
 
-    def _names(self, area: str, units: Sequence[int]) -> tuple[str, ...]:
-        ids = np.arange(len(self.areas)) if self.ids is None else self.ids
-        return tuple(f"{area} {ids[unit]}" for unit in units)
-
     def _binned(
-        self,
-        units: list[int],
-        windows: Windows,
-        side: str,
-        minimum_rate: float,
-        scale: str,
-        notes: list[str],
-    ) -> tuple[np.ndarray, list[int], np.ndarray | None]:
-        """Return binned activity (trials * bins, units), the units that are in it, and their mean
-        rates.
+        self, units: list[int], windows: Windows, side: str, pair: Pair, notes: list[str]
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the binned activity of units that can be used, (trials * bins, units), and their
+        mean rates.
         """
         from biorrr.circuit.simulation.progress import progress_bar
 
         binned = np.empty((len(windows.starts) * windows.bins, len(units)), order="F")
-        kept: list[int] = []
-        rates, left_out = [], Counter[str]()
         with progress_bar(len(units), " units", f"reading {Path(self.name).name}, {side}") as bar:
-            for unit, column in zip(units, self.activity.columns(units, windows), strict=True):
+            for place, column in enumerate(self.activity.columns(units, windows)):
+                binned[:, place] = column
                 bar.update()
-                rate = float(column.mean()) / windows.width
-                if np.isnan(column).any():
-                    left_out["with missing values (NaN) in the windows"] += 1
-                elif np.abs(column).max() > LARGEST:
-                    left_out[f"with values beyond {LARGEST:g}"] += 1
-                elif column.min() == column.max():
-                    left_out["that never change within the windows"] += 1
-                elif self.activity.counted and rate < minimum_rate:
-                    left_out[
-                        f"that fire less than {minimum_rate:g} spikes per second within the windows"
-                    ] += 1
-                else:
-                    binned[:, len(kept)] = _scaled(column, scale, side)
-                    kept.append(unit)
-                    rates.append(rate)
-        for why, count in left_out.items():
-            notes.append(f"{count} of {len(units)} {side} units left out, {why}")
-        if len(kept) < 2:
-            why = (
-                "; ".join(f"{count} left out {why}" for why, count in left_out.items())
-                or "there are no more"
-            )
+        rates, least, most = binned.mean(axis=0) / windows.width, binned.min(0), binned.max(0)
+        reasons = {
+            "with missing values (NaN) in the windows": np.isnan(least),
+            f"with values beyond {LARGEST:g}": np.maximum(most, -least) > LARGEST,
+            "that never change within the windows": most == least,
+            f"that fire less than {pair.minimum_rate:g} spikes per second within the windows": (
+                self.activity.counted & (rates < pair.minimum_rate)
+            ),
+        }
+        kept, left_out = np.ones(len(units), dtype=bool), []
+        for why, bad in reasons.items():
+            if count := int((kept & bad).sum()):
+                left_out.append(f"{count} left out {why}")
+                notes.append(f"{count} of {len(units)} {side} units left out, {why}")
+            kept &= ~bad
+        if kept.sum() < 2:
             raise DataError(
-                f"{side}: must have at least two units to be a population (got {len(kept)} of"
-                f" {len(units)}: {why})"
+                f"{side}: must have at least two units to be a population (got {kept.sum()} of"
+                f" {len(units)}: {'; '.join(left_out) or 'there are no more'})"
             )
-        return binned[:, : len(kept)], kept, np.array(rates) if self.activity.counted else None
-
-
-def _scaled(column: np.ndarray, scale: str, side: str) -> np.ndarray:
-    if scale == "sqrt":
-        if column.min() < 0:
+        if pair.scale == "sqrt" and least[kept].min() < 0:
             raise DataError(
-                f"scale: sqrt needs counts, which are not negative (got {column.min():g} in the"
-                f" {side})"
+                f"scale: sqrt needs counts, which are not negative (got {least[kept].min():g} in"
+                f" the {side})"
             )
-        return np.sqrt(column)
-    return column
+        binned = binned if kept.all() else binned[:, kept]
+        binned = np.sqrt(binned) if pair.scale == "sqrt" else binned
+        return binned, rates[kept] if self.activity.counted else None

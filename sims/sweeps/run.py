@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,21 +11,30 @@ import typer
 
 from biorrr.files import whole_file
 from biorrr.sims.lab.lab import StoppedError
-from biorrr.sims.lab.own_circuits import absolute, check_circuit
+from biorrr.sims.lab.own_circuits import check_circuit
 from biorrr.sims.lab.run_folder import CONFIG, SUMMARY, is_in_use, lock, save_figure
 from biorrr.sims.lab.safe_files import FolderError, inside
 from biorrr.sims.lab.settings import PROVENANCE, SettingsError, provenance
 from biorrr.sims.lab.workers import Dask, Processes, submit_here
-from biorrr.sims.sweeps.ledger import TABLE, Ledger, Table
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
+from biorrr.sims.sweeps.points import (
+    FAILED,
+    RUNS,
+    TABLE,
+    Table,
+    checksum_of,
+    compute_point,
+    failed,
+    in_memory,
+    lab_of,
+    path_of,
+    read_point,
+)
 
 if TYPE_CHECKING:
     import pandas
 
-PLAN, RUNS = (
-    "sweep.toml",
-    "runs",
-)  # in the sweep's folder: what it was made from, and run folders of its points
+PLAN = "sweep.toml"  # in the sweep's folder: what it was made from
 
 
 def sweep(
@@ -150,8 +158,8 @@ def resume_sweep(out: Path, circuit: str | None) -> None:
             f" sweep {out / PLAN} --out {out}"
         )
     check_circuit(f"the sweep in {out}", used.pop(), circuit)
-    ledger = Ledger(out)
-    if all(ledger.read(plan, settings) for settings in plan.points) and (out / TABLE).exists():
+    points = (read_point(plan, out, settings) for settings in plan.points)
+    if all(point is not None for point in points) and (out / TABLE).exists():
         print(f"{out}: finished; nothing to resume")
         return
     _carry_out(plan, out, None, None, folders=inside(out, RUNS).is_dir(), retry=False, resumed=True)
@@ -170,79 +178,65 @@ def _carry_out(
     """Compute what is not finished, and write table and figure."""
     import tomli_w
 
-    from biorrr.circuit.simulation.progress import progress_bar
-    from biorrr.sims.sweeps.compute import checksum_of, compute_point, failed, in_memory
-
     submit = Dask(scheduler) if scheduler else Processes(workers or os.cpu_count() or 1)
     submit = submit_here if workers == 0 and not scheduler else submit
     values = dict.fromkeys(value for settings in plan.points for value in settings.every_data)
     data = {value: in_memory(value.load()) for value in values}
-    ledger = Ledger(out)
     with lock(out):
-        _refuse_a_run(out)
+        if any((out / name).exists() for name in (CONFIG, SUMMARY)):
+            raise FolderError(f"out: {out} has a run in it; choose another folder")
         with whole_file(out / PLAN) as path:
             origin = {PROVENANCE: provenance("sweep")}
             path.write_text(tomli_w.dumps({**plan.source, **origin}), encoding="utf-8")
-        left = []
-        for settings in plan.points:
-            entry = ledger.read(plan, settings)
+        _forget_stale(plan, out, data, retry, resumed)
+        # A table means that nothing is left to do, unless an interruption has left one.
+        inside(out, TABLE).unlink(missing_ok=True)
+        try:
+            lab_of(plan, out, submit).map(
+                compute_point,
+                {"settings": ("point", plan.points)},
+                plan.experiment,
+                data,
+                folders,
+                os.getcwd(),
+                on_error=failed,
+            )
+            table = Table.read(plan, out)
+            axes = table.plot()
+            if axes is not None:
+                with whole_file(out / "sweep.png") as path:
+                    save_figure(axes, path)
+                with whole_file(out / "sweep.md") as path:
+                    path.write_text(table.caption, encoding="utf-8")
+        finally:
+            table = Table.read(plan, out)
+            table.write(out)
+    return table
+
+
+def _forget_stale(
+    plan: Plan, out: Path, data: Mapping[Any, Any], retry: bool, resumed: bool
+) -> None:
+    """Delete points that are to be computed again: those of other data, and damaged ones, and on
+    ``retry`` those that failed. A sweep that is resumed refuses other data.
+    """
+    for settings in plan.points:
+        path, point = path_of(plan, out, settings), read_point(plan, out, settings)
+        inside(out, RUNS, path.stem)  # refuses links
+        known = point is not None
+        if point is not None and point.attrs["status"] == FAILED:
+            known = not retry
+        elif point is not None:
             checksum = checksum_of(*map(data.__getitem__, settings.every_data))
-            has_failed = entry is not None and entry["status"] == "failed"
-            known = entry is not None and (has_failed or entry["data_sha256"] == checksum)
-            if entry and not known and resumed:
+            known = point.attrs.get("data_sha256") == checksum
+            if resumed and not known:
                 raise FolderError(
                     f"data: changed since the sweep in {out} began (another checksum); put back"
                     " what they were, or compute all points again: biorrr sweep"
                     f" {out / PLAN} --out {out}"
                 )
-            if not known or (retry and has_failed):
-                left.append(settings)
-        places = [
-            inside(out, RUNS, ledger.path(plan, one).stem).absolute() if folders else None
-            for one in left
-        ]
-        # Workers elsewhere are in other folders.
-        settings_left: list[Any] = left
-        items = [
-            replace(one, circuit=absolute(one.circuit))
-            if scheduler and hasattr(one, "circuit")
-            else one
-            for one in settings_left
-        ]
-        # A table means that nothing is left to do, unless an interruption has left one.
-        inside(out, TABLE).unlink(missing_ok=True)
-        try:
-            with (
-                closing(
-                    submit(
-                        compute_point,
-                        (plan.experiment, data),
-                        [*zip(items, places, strict=True)],
-                    )
-                ) as entries,
-                progress_bar(
-                    len(plan.points), " points", "sweeping", initial=len(plan.points) - len(left)
-                ) as bar,
-            ):
-                for number, entry in entries:
-                    entry = failed(entry) if isinstance(entry, Exception) else entry
-                    ledger.write(plan, left[number], entry)
-                    bar.update()
-            found = ledger.table(plan)
-            axes = found.plot()
-            if axes is not None:
-                with whole_file(out / "sweep.png") as path:
-                    save_figure(axes, path)
-                with whole_file(out / "sweep.md") as path:
-                    path.write_text(found.caption, encoding="utf-8")
-        finally:
-            table = ledger.write_table(plan)
-    return table
-
-
-def _refuse_a_run(out: Path) -> None:
-    if any((out / name).exists() for name in (CONFIG, SUMMARY)):
-        raise FolderError(f"out: {out} has a run in it; choose another folder")
+        if not known:
+            path.unlink(missing_ok=True)
 
 
 def _report(plan: Plan, out: Path, finished: bool) -> None:
@@ -250,7 +244,7 @@ def _report(plan: Plan, out: Path, finished: bool) -> None:
 
     A sweep that is finished and of which every point has failed ends the command with exit code 1.
     """
-    table = Ledger(out).table(plan)
+    table = Table.read(plan, out)
     counts, *further = table.report()
     running = " (running)" if out.is_dir() and is_in_use(out) else ""
     print(f"{out}: {counts}{running}", *further, sep="\n  ")

@@ -84,7 +84,7 @@ def test_pictures_race_has_a_panel_for_each_data_set(rng):
     circuit, ann = mnist.lines[:2]
     assert [circuit.get_label(), ann.get_label()] == ["circuit", "ANN"]
     np.testing.assert_allclose(
-        circuit.get_ydata(), 100 * excess[0, 0].mean(axis=0)[1:]
+        circuit.get_ydata(), excess[0, 0].mean(axis=0)[1:]
     )  # t = 0 has no place
     assert ann.get_color() == cifar.lines[1].get_color() != circuit.get_color()
     assert ann.get_marker() != circuit.get_marker()

@@ -301,7 +301,9 @@ def test_infer_is_what_the_circuit_settles_to(data, tmp_path):
     run.save(tmp_path / "run.nc")
     again = type(run).load(tmp_path / "run.nc")
     np.testing.assert_array_equal(again.infer(*data)[1], run.infer(*data)[1])
-    with pytest.raises(ValueError, match=r"Y: must have shape \(16, 3\)"):
+    with pytest.raises(
+        ValueError, match=r"X, Y: must have shapes \(n_samples, 5\) and \(n_samples, 3\)"
+    ):
         run.infer(data[0], data[1][:, :2])
     with pytest.raises(ValueError, match="this circuit has no apical feedback"):
         Microcircuit(2, engine="numpy").run(*data, progress=False).infer(data[0])

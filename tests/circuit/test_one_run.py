@@ -11,7 +11,7 @@ import pytest
 
 from biorrr.analysis import ExactSolution
 from biorrr.circuit import Circuit, Hierarchy, Microcircuit, Run
-from biorrr.circuit.compile.matrices import Orientation
+from biorrr.circuit.compile.blueprint import Orientation
 from biorrr.circuit.engines import choice, compiler
 from biorrr.circuit.stimulus import statistics
 from biorrr.models import (

@@ -109,7 +109,7 @@ def item_names(tmp_path):
     from biorrr.sims.lab import Lab
 
     def names_of(folder):
-        place, names, name_of = tmp_path / "names", [], Lab._name
+        place, names, name_of = tmp_path / "names", [], Lab.name_of
 
         def noted(lab, function, item):
             names.append(name_of(lab, function, item))
@@ -118,13 +118,32 @@ def item_names(tmp_path):
         place.mkdir()
         shutil.copy(folder / "config.toml", place)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Lab, "_name", noted)
+            patch.setattr(Lab, "name_of", noted)
             main.run(["resume", str(place)])
         shutil.rmtree(place)
         assert names
         return names
 
     return names_of
+
+
+@pytest.fixture(scope="session")
+def write_point():
+    """Keeps numbers of a point of a sweep, in percent, as the sweep would."""
+    import xarray as xr
+
+    from biorrr.sims.lab.lab import keep_result
+    from biorrr.sims.sweeps.points import path_of
+
+    def write(plan, out, settings, status="done", reason="", **numbers):
+        path = path_of(plan, out, settings)
+        found = {name: ((), value, {"units": "%"}) for name, value in numbers.items()}
+        keep_result(
+            path.parent, path.stem, xr.Dataset(found, attrs={"status": status, "reason": reason})
+        )
+        return path
+
+    return write
 
 
 @pytest.fixture

@@ -271,7 +271,7 @@ def test_sweeps(own, capsys, workers):
         ["engine", "k", "ridge", "s", "seed"]
     ] * 4
     own.with_suffix(".log").unlink()
-    next(own.parent.glob("out/points/*.json")).unlink()
+    next(own.parent.glob("out/points/*.nc")).unlink()
     code, _, err = biorrr(capsys, "resume", "out")
     assert (code, err) == (
         2,
@@ -297,7 +297,7 @@ def test_a_sweep_over_circuits(own, capsys):
     assert code == 0
     assert "2 points: 1 done, 1 failed" in out
     assert f"failed 1 times: circuit: {own.name}:fails failed (RuntimeError: not today)" in out
-    next(own.parent.glob("out/points/*.json")).unlink()
+    next(own.parent.glob("out/points/*.nc")).unlink()
     code, _, err = biorrr(
         capsys, "resume", "out", "--circuit", f"{own.name}:with_more_interneurons"
     )

@@ -33,8 +33,8 @@ def predicted(tmp_path_factory):
     changed.
     """
     folder = tmp_path_factory.mktemp("communication") / "run"
-    args = ["--ranks", "1", "--folds", "2", "--ridge", "0", "--no-simulation", "--draws", "2"]
-    args += ["--shuffles", "20"]
+    args = ["--data", "v1v2", "--ranks", "1", "--folds", "2", "--ridge", "0", "--no-simulation"]
+    args += ["--draws", "2", "--shuffles", "20"]
     assert main.run(["communication", *args, "--out", str(folder)]) == 0
     with xr.open_dataset(folder / "run.nc", engine="h5netcdf") as results:
         return folder, json.loads((folder / "summary.json").read_text()), results.load()
@@ -204,6 +204,17 @@ def test_the_removed_r2_is_without_as_many_dimensions_as_the_chosen_rank(tmp_pat
     assert summary["rank"] >= 2
     assert len({round(one, 3) for one in removed}) == len(removed)
     assert summary["removed_r2"] == pytest.approx(removed[summary["rank"]], rel=1e-9)
+
+
+def test_ranks_that_the_data_do_not_allow_are_left_out_or_refused(tmp_path, capsys):
+    data = '{name = "planted", trials = 20, source-units = 6, target-units = 3, rank = 1}'
+    args = ["communication", "--data", data, "--folds", "2", "--draws", "0", "--shuffles", "0"]
+    args += ["--no-simulation", "--lags", "0", "--out", str(tmp_path / "run")]
+    assert main.run([*args, "--ranks", "4", "--ranks", "3"]) == 0
+    summary = json.loads((tmp_path / "run/summary.json").read_text())
+    assert [name for name in summary if name.startswith("exact_r2_")] == ["exact_r2_3"]
+    assert main.run([*args, "--force", "--ranks", "5", "--ranks", "4"]) == 2
+    assert "6 in the source and 3 in the target (got 4)" in capsys.readouterr().err
 
 
 def test_too_few_shuffles_are_no_verdict(tmp_path):

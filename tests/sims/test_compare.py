@@ -138,7 +138,7 @@ def test_the_figure_counts_passes_only_where_steps_differ():
     ]
     drawn = results((50, 50))
     line = plot_race(drawn).axes[0].lines[0]
-    np.testing.assert_allclose(line.get_ydata(), 100 * drawn["excess"].mean("seed").values[0, 0])
+    np.testing.assert_allclose(line.get_ydata(), drawn["excess"].mean("seed").values[0, 0])
 
 
 def test_every_learner_has_a_line_of_its_own():

@@ -25,8 +25,8 @@ from biorrr.sims import main
 from biorrr.sims.data import DataError, load
 from biorrr.sims.lab.inventory import Inventory
 from biorrr.sims.lab.settings import SettingsError
-from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
+from biorrr.sims.sweeps.points import read_point
 
 # More where there is time: BIORRR_FUZZ=2000 makes a night of it.
 fuzz = settings(
@@ -234,20 +234,13 @@ def test_sweep_files(table, tmp_path):
 
 
 @fuzz
-@given(
-    content=st.one_of(
-        st.binary(max_size=100),
-        mutated(b'{"status": "done", "reason": null, "numbers": {"excess": 0.1}}'),
-    )
-)
-def test_points_of_a_sweep(content, tmp_path):
+@given(data=st.data())
+def test_points_of_a_sweep(data, tmp_path, write_point):
     plan = make_plan(grid={"k": [1]})
-    ledger = Ledger(tmp_path)
-    path = ledger.path(plan, plan.points[0])
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(content)
-    entry = ledger.read(plan, plan.points[0])
-    assert entry is None or entry["status"] in ("done", "failed")
+    path = write_point(plan, tmp_path, plan.points[0], excess=0.1, engine="cpp")
+    path.write_bytes(data.draw(st.one_of(st.binary(max_size=100), mutated(path.read_bytes()))))
+    point = read_point(plan, tmp_path, plan.points[0])
+    assert point is None or point.attrs["status"] in ("done", "failed")
 
 
 @pytest.fixture(scope="module")
@@ -258,24 +251,19 @@ def checkpointed(tmp_path_factory):
 
     class Spy(checkpoint.CheckpointFile):
         def read(self, job):
-            seen.append((self, job))
+            seen.append(job)
             return super().read(job)
 
     rng = np.random.default_rng(0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("biorrr.circuit.simulation.simulate.CheckpointFile", Spy)
+        patch.setattr("biorrr.circuit.simulation.recorder.CheckpointFile", Spy)
         X, Y = rng.standard_normal((6, 3)), rng.standard_normal((6, 2))
         Microcircuit(k=1, engine="numpy").run(X, Y, centre=True, checkpoint=path)
-    file, job = seen[0]
+    (job,) = seen
 
     def read():
-        recorder = Recorder(job)
-        return (
-            checkpoint.CheckpointFile(checkpoint.Checkpoint(path), file.identity, recorder).read(
-                job
-            ),
-            recorder,
-        )
+        recorder = Recorder(job, "numpy", checkpoint.Checkpoint(path))
+        return recorder.outcome, recorder
 
     return path, path.read_bytes(), read
 
@@ -300,7 +288,7 @@ SECRET = "the-quokka-sleeps-at-noon"
 
 
 @pytest.fixture(scope="module")
-def strangers(tmp_path_factory):
+def strangers(tmp_path_factory, write_point):
     """A run folder and a sweep's, whole, and a folder of the user's own that has files to fall
     for."""
     place = tmp_path_factory.mktemp("strangers")
@@ -316,9 +304,9 @@ def strangers(tmp_path_factory):
     (run / "inventory.json").write_text(Inventory(kinds).text())
     np.savez(run / "own.npz", X=X, Y=Y)
     (swept / "sweep.toml").write_text("[grid]\nk = [1, 2]\n[provenance]\nexperiment = 'sweep'\n")
-    plan, ledger = read_plan(swept / "sweep.toml"), Ledger(swept)
+    plan = read_plan(swept / "sweep.toml")
     for point in plan.points:
-        ledger.write(plan, point, {"status": "done", "reason": None, "numbers": {"excess": 0.5}})
+        write_point(plan, swept, point, excess=0.5)
     (swept / "runs").mkdir()
     for name in sorted(
         {path.name for folder in (run, swept) for path in folder.rglob("*") if path.is_file()}

@@ -17,7 +17,6 @@ from biorrr.sims.lab.safe_files import FolderError
 from biorrr.sims.page.document import gather_figures, shown
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep
-from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import read_plan
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -55,23 +54,22 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def sweep(tmp_path):
-    return write_sweep(tmp_path / "sweep-one")
+def sweep(tmp_path, write_point):
+    return write_sweep(tmp_path / "sweep-one", write_point)
 
 
-def write_sweep(path, reason="it diverged"):
+def write_sweep(path, write_point, reason="it diverged"):
     """A sweep's folder with a failed point, and a point to come."""
     path.mkdir()
     (path / "sweep.toml").write_text(
         'experiment = "learn"\nseeds = 2\n[fixed]\ndata = "digits"\n[grid]\nepochs = [1, 2,'
         ' 4]\ncell = ["algebraic"]\n[provenance]\nexperiment = "sweep"\nbiorrr = "0.1.0"\n'
     )
-    plan, ledger = read_plan(path / "sweep.toml"), Ledger(path)
-    for i, settings in enumerate(plan.points[:-1]):
-        numbers = {"engine": "cpp", "excess": 0.04 / settings.epochs + 0.001 * settings.seed}
-        done = {"status": "done", "reason": None, "numbers": numbers, "units": {"excess": "%"}}
-        failed = {"status": "failed", "reason": reason, "numbers": {}}
-        ledger.write(plan, settings, {"data_sha256": None} | (failed if i == 0 else done))
+    plan = read_plan(path / "sweep.toml")
+    write_point(plan, path, plan.points[0], status="failed", reason=reason)
+    for settings in plan.points[1:-1]:
+        excess = 0.04 / settings.epochs + 0.001 * settings.seed
+        write_point(plan, path, settings, engine="cpp", excess=excess)
     return path
 
 
@@ -292,16 +290,15 @@ def test_figures_of_several_folders_share_the_room(folder, tmp_path, capsys, mon
         assert (tmp_path / "page.html").read_text().count("<figure>") == figures
 
 
-def test_text_of_files_stays_text(tmp_path, capsys):
+def test_text_of_files_stays_text(tmp_path, capsys, write_point):
     folder = write_folder(
         tmp_path / "sent",
         "symmetry",
         {HOSTILE: HOSTILE, "claims": [{"claim": HOSTILE, "holds": False, HOSTILE: HOSTILE}]},
         f"data = '''{HOSTILE}'''",
     )
-    assert (
-        main.run(["report", str(folder), str(write_sweep(tmp_path / "swept", reason=HOSTILE))]) == 0
-    )
+    swept = write_sweep(tmp_path / "swept", write_point, HOSTILE)
+    assert main.run(["report", str(folder), str(swept)]) == 0
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert "<script" not in text
     assert text.count("<img") == 1  # the figure

@@ -14,7 +14,6 @@ import pytest
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
 from biorrr.sims.lab.inventory import Inventory
-from biorrr.sims.sweeps.ledger import Ledger
 from biorrr.sims.sweeps.plan import read_plan
 
 SECRET = b"the-quokka-sleeps-at-noon"
@@ -175,20 +174,15 @@ def test_a_link_to_a_folder_in_place_of_the_page(sent, outside, report):
 
 
 @pytest.mark.parametrize("name", ["sweep.toml", "points", "point"])
-def test_links_in_a_sweep_are_not_followed(tmp_path, outside, report, name):
+def test_links_in_a_sweep_are_not_followed(tmp_path, outside, report, name, write_point):
     swept = tmp_path / "sent"
-    (swept / "points").mkdir(parents=True)
+    swept.mkdir()
     (swept / "sweep.toml").write_text('[grid]\nk = [1, 2]\n[provenance]\nexperiment = "sweep"\n')
-    plan, ledger = read_plan(swept / "sweep.toml"), Ledger(swept)
-    for settings in plan.points:
-        ledger.write(
-            plan,
-            settings,
-            {"status": "done", "reason": None, "numbers": {"excess": 0.5, "engine": "cpp"}},
-        )
+    plan = read_plan(swept / "sweep.toml")
+    first, *_ = (write_point(plan, swept, one, excess=0.5, engine="cpp") for one in plan.points)
     report(swept)
     (swept / "report.html").unlink()
-    path = ledger.path(plan, plan.points[0]) if name == "point" else swept / name
+    path = first if name == "point" else swept / name
     path.rename(outside / path.name)
     path.symlink_to(outside / path.name)
     said, _ = report(swept, code=2)

@@ -15,13 +15,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from biorrr.circuit import Diverged
 from biorrr.sims import main, sweep
-from biorrr.sims.lab import Findings, Quantity
+from biorrr.sims.lab import Findings, Quantity, lab
 from biorrr.sims.lab.settings import SettingsError
-from biorrr.sims.sweeps.ledger import TABLE, Ledger, Table
+from biorrr.sims.sweeps import points as points_of
 from biorrr.sims.sweeps.plan import make_plan, read_plan
+from biorrr.sims.sweeps.points import TABLE, Table, path_of
 
 FIXED = {"epochs": 1, "engine": "numpy"}
 
@@ -148,8 +150,6 @@ def test_plan_is_kept_as_a_file_that_makes_it_again(tmp_path, told):
 @pytest.fixture
 def measured(monkeypatch):
     """What ``learn`` would measure, without a circuit: quick, and fails at k = 3."""
-    from biorrr.sims.sweeps import compute
-
     seen = []
 
     def evaluate(experiment, settings, data):
@@ -162,7 +162,7 @@ def measured(monkeypatch):
             quantities=[Quantity("excess", excess, "%"), Quantity("ended", "done")], title=""
         )
 
-    monkeypatch.setattr(compute, "evaluate", evaluate)
+    monkeypatch.setattr(points_of, "evaluate", evaluate)
     return seen
 
 
@@ -239,10 +239,8 @@ def test_damaged_files_lose_one_point_at_most(own_data, tmp_path, measured):
     }
     table = sweep(**told)
     (tmp_path / "sweep/sweep.csv").write_bytes(b"k,exc")
-    first = Ledger(tmp_path / "sweep").path(
-        make_plan(fixed=told["fixed"], grid=told["grid"]), measured[0]
-    )
-    first.write_text('{"status": "do')
+    plan = make_plan(fixed=told["fixed"], grid=told["grid"])
+    path_of(plan, tmp_path / "sweep", measured[0]).write_bytes(b"\x89HDF")
     assert sweep(**told).equals(table)
     assert [point.k for point in measured] == [1, 2, 1]
     assert pd.read_csv(tmp_path / "sweep/sweep.csv")["excess"].tolist() == table["excess"].tolist()
@@ -328,11 +326,12 @@ def test_other_experiments(experiment, fixed, grid, own_data, tmp_path):
     in_folders = sweep(out=tmp_path / "folders", folders=True, **told)
     assert without_seconds(table).equals(without_seconds(in_folders))
     for path in (tmp_path / "plain/points").iterdir():
-        beside = json.loads((tmp_path / "folders/points" / path.name).read_text())
+        with xr.open_dataset(tmp_path / "folders/points" / path.name, engine="h5netcdf") as beside:
+            numbers = {name: one.item() for name, one in beside.items()}
         summary = json.loads((tmp_path / "folders/runs" / path.stem / "summary.json").read_text())
         for judged in ("claims", "own_tests"):
             summary.pop(judged, None)
-        assert beside["numbers"] == summary
+        assert numbers == {name: value for name, value in summary.items() if value is not None}
 
 
 def test_resume_of_a_finished_sweep_and_of_one_whose_data_changed(
@@ -368,9 +367,7 @@ def test_links_in_a_sweep_that_was_sent_are_refused(own_data, tmp_path, measured
     (linked,) = (
         [*out.glob(link)][:1]
         if link != "runs/*"
-        else [
-            path for path in out.glob(link) if not (out / "points" / f"{path.name}.json").exists()
-        ]
+        else [path for path in out.glob(link) if not (out / "points" / f"{path.name}.nc").exists()]
     )
     linked.rename(elsewhere)
     linked.symlink_to(elsewhere)
@@ -485,7 +482,7 @@ def test_200_points_with_a_worker_killed_twice(own_data, tmp_path, compiled_code
     killed = []
 
     def kill_after(points):
-        while len(list(out.glob("points/*.json"))) < points:
+        while len(list(out.glob("points/*.nc"))) < points:
             time.sleep(0.05)
         worker = multiprocessing.active_children()[0]
         worker.kill()
@@ -519,7 +516,7 @@ def test_killed_sweep_is_resumed(own_data, tmp_path, start_biorrr, run_biorrr):
     )
     process = start_biorrr("sweep", file, "--out", out, "--workers", 2)
     deadline = time.monotonic() + 120
-    while len(list(out.glob("points/[!.]*.json"))) < 5:
+    while len(list(out.glob("points/[!.]*.nc"))) < 5:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -528,7 +525,7 @@ def test_killed_sweep_is_resumed(own_data, tmp_path, start_biorrr, run_biorrr):
     process.wait()
     _, alive = psutil.wait_procs(children, timeout=30)
     assert alive == []
-    finished = {path: path.stat().st_mtime_ns for path in out.glob("points/[!.]*.json")}
+    finished = {path: path.stat().st_mtime_ns for path in out.glob("points/[!.]*.nc")}
     assert 5 <= len(finished) < 80
     file.unlink()  # the sweep's folder has the plan
     code, printed, err = run_biorrr("resume", out)
@@ -572,7 +569,7 @@ def test_scheduler_killed_midway_loses_nothing_finished(
         out = tmp_path / "out"
         process = start_biorrr("sweep", file, "--out", out, "--scheduler", address)
         deadline = time.monotonic() + 120
-        while len(list(out.glob("points/*.json"))) < 5 and time.monotonic() < deadline:
+        while len(list(out.glob("points/*.nc"))) < 5 and time.monotonic() < deadline:
             time.sleep(0.05)
         scheduler.kill()
         _, err = process.communicate(timeout=120)
@@ -580,7 +577,7 @@ def test_scheduler_killed_midway_loses_nothing_finished(
         for started in (scheduler, worker):
             started.kill()
             started.wait()
-    finished = len(list(out.glob("points/*.json")))
+    finished = len(list(out.glob("points/*.nc")))
     assert 5 <= finished < 180
     assert process.returncode == 1
     assert (
@@ -602,14 +599,15 @@ def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypat
         "grid": {"k": [1, 2]},
         "fixed": {**FIXED, "data": '{name="synthetic", samples=40, m=5, n=4}'},
     }
-    write = Ledger.write
+    keep = lab.keep_result
 
-    def interrupted(self, *args):
-        write(self, *args)
-        raise KeyboardInterrupt
+    def interrupted(place, *args):
+        keep(place, *args)
+        if place is not None:  # the items of a point are not kept
+            raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "write", interrupted)
+        patch.setattr(lab, "keep_result", interrupted)
         with pytest.raises(KeyboardInterrupt):
             sweep(out=out, workers=0, **points)
     assert len(pd.read_csv(out / TABLE)) == 1
@@ -618,7 +616,7 @@ def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypat
         raise SystemExit("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "write_table", killed)
+        patch.setattr(Table, "write", killed)
         with pytest.raises(SystemExit):
             sweep(out=out, workers=0, **points)
     assert main.run(["resume", str(out)]) == 0

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from biorrr.analysis.figures.style import (
     BAND,
     EXCESS,
+    MARKERS,
     PAGE,
     THEORY,
     Axes,
@@ -23,7 +24,7 @@ from biorrr.analysis.figures.style import (
     styled,
 )
 
-_MARKERS = "os^D"
+_HIGHEST = 3.0  # ||QQ'|| over the exact one that is drawn: transients would flatten the rest
 _KINDS = {"positive": "all > 0", "negative": "in part < 0"}  # at the start
 
 
@@ -132,24 +133,26 @@ def plot_meeting(results: Dataset) -> NDArray:
     -------
     axes : (3,)
     """
-    axes = axes_of(None, 1, 3, width=PAGE, height=2.9)[0]
+    axes = axes_of(None, 1, 3, width=PAGE, height=3.2)[0]
     tints = shades(results.sizes["eta"])  # the darker, the slower: seen in grey print too
     for place, eta in enumerate(results["eta"].values):
         for kind, dashes in (("positive", "-"), ("negative", ":")):
             one = results.sel(eta=eta, eigenvalues=kind)
             at = eta * one["seen"].values.T
             look: dict[str, Any] = {"color": tints[place], "linestyle": dashes, "linewidth": 0.7}
-            marks = {**look, "linestyle": "none", "marker": _MARKERS[place % 4], "markersize": 2.5}
-            axes[0].plot(at, one["ratio"].values.T, **marks)
+            mark: dict[str, Any] = {"marker": MARKERS[place % 5], "markersize": 2.5}
+            axes[0].plot(at, one["ratio"].values.T, **{**look, **mark, "linestyle": "none"})
             axes[1].plot(at, one["inhibition"].values.T, **look)
+            _mark_cuts(axes[1], at, one["inhibition"].values.T, tints[place])
             axes[2].plot(at, np.maximum(one["excess"].values.T, 1e-6), **look)
-            axes[2].lines[-1].set_label(f"rate {eta:g}, eigenvalues of $QR$ {_KINDS[kind]}")
+            words = f"rate {eta:g}, eigenvalues of $QR$ {_KINDS[kind]}"
+            axes[1].plot([], [], label=words, **look, **mark)
         span = np.linspace(0, np.nanmax(results["seen"].sel(eta=eta)), 200)
         axes[0].plot(eta * span, (1 - eta) ** span, zorder=3, label="theory", **THEORY)
     axes[0].set(yscale="log", title="R meets $Q'$", ylim=(1e-14, 30))
     axes[0].set_ylabel("$\\Vert R - Q' \\Vert$ over its start")
     axes[1].axhline(1, zorder=3, **THEORY)
-    axes[1].set(title="while inhibition finds its strength", ylim=(0, 3))
+    axes[1].set(title="while inhibition finds its strength", ylim=(0, _HIGHEST))
     axes[1].set_ylabel("$\\Vert QQ' \\Vert$ over the exact one")
     ends = results["excess"].isel(snapshot=-1)
     axes[2].set(yscale="log", ylabel=EXCESS)
@@ -157,8 +160,19 @@ def plot_meeting(results: Dataset) -> NDArray:
     in_percent(axes[2])
     for ax in axes:
         ax.set_xlabel(r"samples seen $\times\ \eta/\tau$")
-    starts = results.sizes["start"]
-    legend_below(
-        axes, f"Each curve is one of {starts} starts of Q and R; rates are those of Q and R.", 2
+    note = (
+        f"Each curve is one of {results.sizes['start']} starts of Q and R; rates are those of Q and"
+        " R. Distances below 1e-14 of the start are rounding errors, and are left out."
     )
+    legend_below(axes, note, 2)
     return axes
+
+
+def _mark_cuts(panel: Axes, at: NDArray, values: NDArray, tint: Any) -> None:
+    """Put a triangle at the end of the axis wherever a value, (snapshot, start), is higher."""
+    snapshot, _ = np.nonzero(values > _HIGHEST)
+    look: dict[str, Any] = {"color": tint, "markersize": 4, "clip_on": False, "zorder": 4}
+    if not len(snapshot):
+        return
+    places = at[snapshot, 0], np.full(len(snapshot), _HIGHEST)
+    panel.plot(*places, "^", label=f"axis cut off: above {_HIGHEST:g}", **look)

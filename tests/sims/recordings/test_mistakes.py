@@ -265,4 +265,6 @@ def test_one_sentence_on_the_command_line(ibl, capsys):
         == "biorrr: folds: must not exceed the number of trials, 60 (got 80)\n"
     )
     assert main.run(["communication", "--source", "V1"]) == 1
-    assert capsys.readouterr().err == "biorrr: v1v2: no option 'source'; it takes target\n"
+    assert capsys.readouterr().err == (
+        "biorrr: planted: no option 'source'; did you mean 'source-units'?\n"
+    )

@@ -55,7 +55,6 @@ def test_spike_times_are_those_that_pynwb_reads(allen, pynwb):
         units = io.read().units
         for unit in range(len(units)):
             np.testing.assert_array_equal(recording.activity.read(unit), units["spike_times"][unit])
-        assert recording.ids.tolist() == list(units.id[:])
 
 
 def test_areas_by_layer_and_by_another_column(ibl):

@@ -1,9 +1,34 @@
-"""The two kinds of neuron in the microcircuit (the paper's Fig. 1)."""
+"""The populations of the microcircuit (the paper's Fig. 1): fibres that bring the two views of each
+sample, and two kinds of neuron.
+"""
 
 from __future__ import annotations
 
-from biorrr.models.parts import Population
-from biorrr.models.variables import Step, Variable
+from biorrr.models.parts import Population, Step, Variable
+
+
+def SensoryInput(size: int | None = None) -> Population:
+    """Return feedforward fibres, one per feature of x; they end on proximal dendrites."""
+    return Population(
+        size,
+        name="sensory",
+        variables=(Variable("x", "sensory input", role="input"),),
+        meaning="Feedforward fibres, one per feature of x; they end on proximal dendrites.",
+        dimension="input",
+        kind="sensory",
+    )
+
+
+def InstructiveInput(size: int | None = None) -> Population:
+    """Return fibres from other areas, one per feature of y; they end on the distal tuft."""
+    return Population(
+        size,
+        name="instructive",
+        variables=(Variable("y", "instructive input", role="input"),),
+        meaning="Fibres from other areas, one per feature of y; they end on the distal tuft.",
+        dimension="instruction",
+        kind="instructive",
+    )
 
 
 def PyramidalNeurons(size: int | None = None) -> Population:
