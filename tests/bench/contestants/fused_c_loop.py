@@ -1,4 +1,4 @@
-"""A C loop with one pass over the weights per sample, with the compiler and flags of the circuit."""
+"""A C loop with one pass over the weights per sample; compiler and flags are the circuit's."""
 
 from __future__ import annotations
 
