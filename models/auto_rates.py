@@ -77,6 +77,8 @@ TOWARDS_STRONGEST = 0.6
 SPREAD = 200.0
 # Power of k by which distal rates fall and directions of x count; with 1 eight cells are too slow.
 CROWD = 0.75
+# Power of k by which interneuron rates fall.
+MANY = 0.25
 # Bounds on the effect of one sample: on Vx, for each cell and for all together, and on the others.
 # Below 2, and lower for one cell, which takes all noise. The last matters for heavy tails alone.
 SINGLE_X = 0.4, 1.2
@@ -129,7 +131,7 @@ def plan(k: int, s: float, drive: Drive, last: float = math.inf) -> dict[str, fl
     crowd = k**CROWD
     directions = 1 + crowd * drive.dimension_x / SPREAD
     interneuron, distal = ((1 - s) * rrmse + s * cca for rrmse, cca in (INTERNEURON, DISTAL))
-    base_q = faster * interneuron / (k**0.25 * directions)
+    base_q = faster * interneuron / (k**MANY * directions)
     metric_y = drive.metric(drive.typical_y, s)
     each, together = SINGLE_X
     return {
