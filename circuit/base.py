@@ -22,9 +22,10 @@ from biorrr.circuit.simulation.checkpoint import Checkpoint
 from biorrr.circuit.simulation.events import let_fall_silent
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
 from biorrr.circuit.simulation.prepare import prepare_seeds
+from biorrr.circuit.simulation.recorder import Callback
 from biorrr.circuit.simulation.saving import Saving
 from biorrr.circuit.simulation.seeds import simulate_seeds
-from biorrr.circuit.simulation.simulate import Callback, simulate
+from biorrr.circuit.simulation.simulate import simulate
 from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
@@ -83,9 +84,6 @@ class CircuitBase(Tabled):
     def __getstate__(self):
         """Return the fields; all else follows from them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def __setstate__(self, state) -> None:
-        self.__dict__.update(state)
 
     # -- what differs between circuits -------------------------------------------------------------
 
@@ -178,9 +176,11 @@ class CircuitBase(Tabled):
         )
         smallest = [self.parts[port.population].size or cells for port in self.ports]
         given = zip(names, sizes or smallest, strict=True)
-        return self.sized({name: whole_number(name, size, minimum=1) for name, size in given})
+        return self.blueprint_for(
+            {name: whole_number(name, size, minimum=1) for name, size in given}
+        )
 
-    def sized(
+    def blueprint_for(
         self,
         sizes: Mapping[str, int],
         moving: frozenset[str] = frozenset(),

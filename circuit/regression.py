@@ -205,8 +205,13 @@ class RegressionCircuit(CircuitBase):
         """
         if feeds is not None and len(self.stack) == 1:
             centred = {name.upper(): feed.facts.some - feed.mean for name, feed in feeds.items()}
-            warn_of_rank(self.stack[0].k, centred)
-            warn_of_interneurons(self.stack[0])
+            (area,) = self.stack
+            warn_of_rank(area.k, centred)
+            if area.interneurons < area.k:
+                warn(
+                    f"interneurons: fewer than outputs ({area.interneurons} for k = {area.k}), so"
+                    " that learning does not come to rest; docs/interneurons.md says what it does"
+                )
         draw = self._draw_areas if self.apical else self._draw
         drawn, known = draw(blueprint, feeds, seeds, last)
         parameters = {f"neuromodulator.{name}": value for name, value in known.items()}
@@ -297,7 +302,7 @@ class RegressionCircuit(CircuitBase):
             **self._identity(),
             "rates": str(self.rates),
             "fitted": json.dumps(job.fitted),
-            "linear_output": int(self._output_is_linear(job.blueprint)),
+            "linear_output": int(_computing_output(job.blueprint) == self._plain_output),
         }
         for departure in job.blueprint.parts.departures:
             if isinstance(departure, Spiking):
@@ -310,15 +315,11 @@ class RegressionCircuit(CircuitBase):
             settings["worst_residual"] = float(state["settling.worst"][0])
         return settings
 
-    def _output_is_linear(self, blueprint: Blueprint) -> bool:
-        """Return True where nothing that departures or own parts add changes inputs, weights or
-        activities on their way to the outputs: these are X Vx, or the equilibrium of areas.
-        """
-        return _computing_output(blueprint) == self._plain_output
-
     @functools.cached_property
     def _plain_output(self) -> set[tuple[str, str, str]]:
-        """What computes the output without departures and parts of one's own."""
+        """What computes the output without departures and parts of one's own: outputs are then
+        linear, X Vx or the equilibrium of areas.
+        """
         return _computing_output(Blueprint(self._parts(self._with_clock(())), self.ports))
 
     def readout(self, job: Job, matrices: Mapping[str, np.ndarray]) -> dict[str, tuple]:
@@ -374,15 +375,6 @@ def _with_own(
             )
         parts = parts.having(replace(population, size=size or population.size))
     return parts.having(*pathways)
-
-
-def warn_of_interneurons(area: Area) -> None:
-    """Warn of an area with fewer interneurons than outputs."""
-    if area.interneurons < area.k:
-        warn(
-            f"interneurons: fewer than outputs ({area.interneurons} for k = {area.k}), so that"
-            " learning does not come to rest; docs/interneurons.md says what it does"
-        )
 
 
 def _computing_output(blueprint: Blueprint) -> set[tuple[str, str, str]]:

@@ -22,7 +22,7 @@ class Departure:
     can be combined in any order; one that gives the clock is applied last. What cannot be combined
     is declared here and checked by :func:`apply_departures`.
 
-    A subclass defines :meth:`altered`, or :meth:`alter` where it changes several parts together.
+    A subclass defines :meth:`alter_part`, or :meth:`alter` where it changes several parts together.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Departure:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def altered(self, part):
+    def alter_part(self, part):
         """Return ``part``, which is of a kind that the departure alters, as it is under the
         departure.
         """
@@ -59,10 +59,10 @@ class Departure:
 
     def alter(self, parts: Parts) -> Parts:
         """Return ``parts`` as they are under this departure: those of the kinds that it alters,
-        :meth:`altered`.
+        :meth:`alter_part`.
         """
         return parts.having(
-            *(self.altered(part) for kind in self.alters for part in parts.all(kind))
+            *(self.alter_part(part) for kind in self.alters for part in parts.all(kind))
         )
 
 

@@ -85,7 +85,7 @@ class Statement(NamedTuple):
 
 
 @functools.cache
-def parsed(code: str) -> tuple[Statement, ...]:
+def parse(code: str) -> tuple[Statement, ...]:
     """Return the statements of ``code``, each an expression or an assignment to one name."""
     try:
         nodes = ast.parse(inspect.cleandoc(code)).body
@@ -158,7 +158,7 @@ def names_in(code: str) -> Names:
     read: dict[str, None] = {}
     written: dict[str, None] = {}
     called: dict[str, None] = {}
-    for name, value in parsed(code):
+    for name, value in parse(code):
         functions = [node.func for node in ast.walk(value) if isinstance(node, ast.Call)]
         for node in ast.walk(value):
             if isinstance(node, ast.Name) and node in functions:
@@ -170,10 +170,10 @@ def names_in(code: str) -> Names:
     return Names(tuple(read), tuple(written), tuple(called))
 
 
-def renamed(code: str, names: Mapping[str, str]) -> str:
+def rename(code: str, names: Mapping[str, str]) -> str:
     """Return ``code`` with other names in place of those that ``names`` lists.
 
-    >>> renamed("eta_x * x_pre * x", {"x_pre": "trace_pre"})
+    >>> rename("eta_x * x_pre * x", {"x_pre": "trace_pre"})
     'eta_x * trace_pre * x'
     """
     tree = ast.parse(inspect.cleandoc(code))
@@ -189,7 +189,7 @@ def subtracts(code: str, name: str) -> bool:
     >>> subtracts("plateau = a - inhibition", "inhibition")
     True
     """
-    values = (node for _, value in parsed(code) for node in ast.walk(value))
+    values = (node for _, value in parse(code) for node in ast.walk(value))
     taken = [
         node.right if isinstance(node, ast.BinOp) else node.operand  # type: ignore[attr-defined]
         for node in values
@@ -204,7 +204,7 @@ def evaluate(expression: str | float, values: Mapping[str, object]):
     """
     if not isinstance(expression, str):
         return expression
-    (statement,) = parsed(expression)
+    (statement,) = parse(expression)
     with np.errstate(all="ignore"):  # a value that is not finite is refused where it is used
         return value_of(statement.value, {**FUNCTIONS, **CONSTANTS, **values})
 

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from biorrr.errors import InputError, InputTypeError
-from biorrr.models.expressions import CONSTANTS, FUNCTIONS, OPERATORS, parsed, value_of
+from biorrr.models.expressions import CONSTANTS, FUNCTIONS, OPERATORS, parse, value_of
 
 _ARGUMENTS = {
     "clip": 3,
@@ -200,7 +200,7 @@ def check_code(
     if not isinstance(code, str):
         raise InputTypeError(f"{field}: must be text in the language of equations (got {code!r})")
     try:
-        lines = parsed(code)
+        lines = parse(code)
         if not statements and (len(lines) != 1 or "#" in code):
             raise InputError(f"must be one expression, without a comment (got {code[:80]!r})")
         for name, value in lines:

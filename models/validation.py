@@ -89,7 +89,7 @@ Count = Annotated[int, partial(whole_number, minimum=0)]
 PositiveCount = Annotated[int, partial(whole_number, minimum=1)]
 
 
-def checked(name: str, value: Any, declared: Any) -> Any:
+def check_type(name: str, value: Any, declared: Any) -> Any:
     """Return ``value`` as the type that is ``declared`` for it, or raise an error about ``name``.
 
     Parameters
@@ -110,16 +110,18 @@ def checked(name: str, value: Any, declared: Any) -> Any:
         for check in arguments[1:]:
             value = check(name, value)
     elif origin in (Union, types.UnionType) and len(arguments) == 2 and arguments[1] is type(None):
-        return None if value is None else checked(name, value, arguments[0])
+        return None if value is None else check_type(name, value, arguments[0])
     elif origin is Sequence or (origin is tuple and arguments[-1] is ...):
         values = value if isinstance(value, (tuple, list)) else (value,)
-        return tuple(checked(name, each, arguments[0]) for each in values)
+        return tuple(check_type(name, each, arguments[0]) for each in values)
     elif origin is tuple:
         if not isinstance(value, (tuple, list)) or len(value) != len(arguments):
             raise InputTypeError(
                 f"{name}: must have {len(arguments)} elements each (got {value!r})"
             )
-        return tuple(checked(name, each, hint) for each, hint in zip(value, arguments, strict=True))
+        return tuple(
+            check_type(name, each, hint) for each, hint in zip(value, arguments, strict=True)
+        )
     elif origin is Literal:
         return one_of(name, value, arguments)
     elif declared is bool:
@@ -148,7 +150,7 @@ def check_fields(value: Any, name: str | None = None) -> None:
     owner = type(value).__name__ if name is None else name
     for field, declared in _declared(type(value)):  # type: ignore[arg-type]  # a class is hashable
         given = getattr(value, field)
-        kept = checked(f"{owner}.{field}".lstrip("."), given, declared)
+        kept = check_type(f"{owner}.{field}".lstrip("."), given, declared)
         if kept is not given:
             object.__setattr__(value, field, kept)
 

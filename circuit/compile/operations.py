@@ -59,7 +59,22 @@ class Operation:
 def check_parts(meanings: Meanings) -> None:
     """Check that what parts broadcast, connect and call their weights is unique and there."""
     parts = meanings.parts
-    _check_broadcasts(parts)
+    broadcast: dict[str, str] = {}
+    declared = [(part, variable) for part in parts.everything for variable in part.variables]
+    for part, variable in declared:
+        if variable.per == "circuit":
+            first = broadcast.setdefault(variable.name, part.name)
+            if first != part.name:
+                raise InputError(
+                    f"{variable.name}: is broadcast by both {first} and {part.name}; rename one of"
+                    " them"
+                )
+    for part, variable in declared:
+        if broadcast.get(variable.name) == "clock" != part.name:
+            raise InputError(
+                f"{part.name}.{variable.name}: has the name of a variable that the clock"
+                " broadcasts; give yours another name"
+            )
     populations = [population.name for population in parts.populations]
     weights = [pathway.weight for pathway in parts.weighted]
     for pathway in parts.pathways:
@@ -77,25 +92,6 @@ def check_parts(meanings: Meanings) -> None:
             )
     for part in parts.everything:
         meanings.check_values(part)
-
-
-def _check_broadcasts(parts: Parts) -> None:
-    broadcast: dict[str, str] = {}
-    declared = [(part, variable) for part in parts.everything for variable in part.variables]
-    for part, variable in declared:
-        if variable.per == "circuit":
-            first = broadcast.setdefault(variable.name, part.name)
-            if first != part.name:
-                raise InputError(
-                    f"{variable.name}: is broadcast by both {first} and {part.name}; rename one of"
-                    " them"
-                )
-    for part, variable in declared:
-        if broadcast.get(variable.name) == "clock" != part.name:
-            raise InputError(
-                f"{part.name}.{variable.name}: has the name of a variable that the clock"
-                " broadcasts; give yours another name"
-            )
 
 
 def operations(meanings: Meanings) -> list[Operation]:
@@ -252,7 +248,10 @@ def merge(listed: Iterable[Operation], parts: Parts) -> tuple[Operation, ...]:
         if place is None:
             out.append(operation)
         else:
-            out[place] = _join(out[place], operation)
+            other = out[place]
+            code = f"{inspect.cleandoc(other.code)}\n{inspect.cleandoc(operation.code)}"
+            reads, writes = other.reads | operation.reads, other.writes | operation.writes
+            out[place] = replace(other, code=code, reads=reads, writes=writes)
     return tuple(out)
 
 
@@ -267,9 +266,3 @@ def _place_to_join(operation: Operation, earlier: list[Operation]) -> int | None
         if other.depends_on(operation):
             return None
     return None
-
-
-def _join(one: Operation, other: Operation) -> Operation:
-    """Return two steps of one part as one, the second after the first."""
-    code = "\n".join(inspect.cleandoc(step.code) for step in (one, other))
-    return replace(one, code=code, reads=one.reads | other.reads, writes=one.writes | other.writes)

@@ -30,7 +30,7 @@ from biorrr.circuit.compile.operations import (
 )
 from biorrr.errors import InputError
 from biorrr.models import BLOCKS, Parts, Pathway
-from biorrr.models.expressions import names_in, renamed
+from biorrr.models.expressions import names_in, rename
 from biorrr.models.meanings import Meanings
 from biorrr.models.rules import add, product, terms_of
 
@@ -97,7 +97,12 @@ def compile_program(meanings: Meanings, moving: frozenset[str] = frozenset()) ->
         sample = _sum_rules(meanings, sample, still)
     else:
         sample = _in_blocks(listed, "sample")
-    _check_onset(sample, moving)
+    for one in sample.onset:
+        if wrong := sorted(one.reads & moving):
+            raise InputError(
+                f"{one.part}: reads {wrong[0].partition('.')[2]} in block 'onset', but it changes"
+                " in every tick; move the step to block 'tick'"
+            )
     check_order(meanings, sample)
     if clock.has("replay_duration"):  # a replay is held for many ticks
         replay = _promote(meanings, listed, "replay", moving)[1]
@@ -124,16 +129,6 @@ def _without_idle(meanings: Meanings, blocks: Blocks) -> Blocks:
         kept |= found
         wanted |= {key for one in found for key in one.reads}
     return Blocks(*(tuple(one for one in block if one in kept) for _, block in blocks))
-
-
-def _check_onset(sample: Blocks, moving: frozenset[str]) -> None:
-    """Check that what is done at the onset does not read what changes in every tick."""
-    for operation in sample.onset:
-        if wrong := sorted(operation.reads & moving):
-            raise InputError(
-                f"{operation.part}: reads {wrong[0].partition('.')[2]} in block 'onset', but it"
-                " changes in every tick; move the step to block 'tick'"
-            )
 
 
 # -- what is done once -----------------------------------------------------------------------------
@@ -312,7 +307,7 @@ class _HeldRule:
                 f"{variable}_gathered",
                 part,
                 "integration",
-                f"{variable} += {renamed(moving, own)}",
+                f"{variable} += {rename(moving, own)}",
                 reads=self.meanings.keys(pathway, read) | filled,
                 writes=filled,
             )

@@ -140,7 +140,7 @@ class CppEngine:
         left = list(range(len(jobs)))
         while at < job.stop and left:
             stop = min(at + length, job.stop)
-            if any(recorder.on_snapshot for recorder in recorders):  # it may end at any snapshot
+            if any(recorder.callback for recorder in recorders):  # it may end at any snapshot
                 stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
             check_unchanged(job.feeds)
             began = time.perf_counter()
@@ -258,7 +258,7 @@ class CompiledRun:
             presented = np.repeat(shown[lane][before, :1], timing.duration, axis=0)
             values = self.traces.by_name(traces[: len(presented), :, lane])
             rows = np.repeat(start + before, timing.duration)
-            recorder.trace(rows, {DATA_ROW: presented, **values})
+            recorder.traces.add(rows, {DATA_ROW: presented, **values})
             # The sample that diverged was recorded, but its weights are not kept.
             kept = due[when_due <= done - (lane in diverged)]
             recorder.snapshot(kept, self.weights.by_name(weights[: len(kept), :, lane]))

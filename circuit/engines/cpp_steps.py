@@ -16,7 +16,7 @@ from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import Operation
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
-from biorrr.models.expressions import names_in, parsed
+from biorrr.models.expressions import names_in, parse
 from biorrr.models.meanings import Meanings
 
 _SPELLING = {
@@ -116,7 +116,7 @@ class Translator:
         """Return the C++ function of ``operation``."""
         part = self.parts[operation.part]
         code = f"{_ADDED} = {operation.code}" if operation.fills else operation.code
-        assigned = tuple((name, ast.unparse(value)) for name, value in parsed(code))
+        assigned = tuple((name, ast.unparse(value)) for name, value in parse(code))
         names = names_in(code)
         used = dict.fromkeys((*names.read, *names.written))
         places = {name: place for name in used if (place := self._place(part, name))}

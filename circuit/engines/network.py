@@ -18,7 +18,7 @@ from biorrr.circuit.compile.program import Blocks
 from biorrr.circuit.engines import brian2_private
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
-from biorrr.models.expressions import names_in, parsed
+from biorrr.models.expressions import names_in, parse
 from biorrr.models.physical_units import dimension_of
 from biorrr.models.random_draws import brian2_draws
 
@@ -140,7 +140,7 @@ def _in_two_steps(code: str) -> str:
     And it adds in place: after `a = b`, `a += 1` would change b too.
     """
     lines = []
-    for name, value in parsed(code):
+    for name, value in parse(code):
         text = ast.unparse(value)
         again = name in names_in(text).read
         lines.append(f"_new_{name} = {text}\n{name} = _new_{name}" if again else f"{name} = {text}")

@@ -158,7 +158,7 @@ class _Loop:
             rows[trace.label] = np.array(
                 values if trace.chosen is None else values[list(trace.chosen)]
             )[None]
-        self.recorder.trace([sample], rows)
+        self.recorder.traces.add([sample], rows)
 
     def _end(self, done: int) -> str:
         """Hand out what ``done`` samples have led to; return how the run ends, "done" if it goes

@@ -28,7 +28,7 @@ from biorrr.circuit.simulation.job import Job
 from biorrr.errors import InputError
 from biorrr.files import whole_file
 from biorrr.models import BLOCKS, Pathway, Population, Variable, random_draws
-from biorrr.models.expressions import names_in, renamed
+from biorrr.models.expressions import names_in, rename
 from biorrr.models.meanings import Meaning
 from biorrr.models.physical_units import dimension_of
 
@@ -95,7 +95,7 @@ class _Script:
             part, find = self.parts[one.part], self.blueprint.meanings.find
             meant = {name: find(part, name) for name in names_in(one.code).read}
             names = {name: self._name(part, found) for name, found in meant.items() if found}
-            self.codes[one] = renamed(one.code, names)
+            self.codes[one] = rename(one.code, names)
             times = [] if one.fills or self._once(one) else self._times(one)
             self.gates[one] = " + ".join(self._name(part, self._clock(time)) for time in times)
 

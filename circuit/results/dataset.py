@@ -46,7 +46,7 @@ def label_results(job: Job, outcome: Outcome, attrs: Mapping[str, object]) -> La
     blueprint, timing = job.blueprint, job.blueprint.timing
     variables, coords = _snapshots(job, outcome)
     traces, at = _traces(job, outcome)
-    job = after_events(job, job.events, outcome.samples)
+    job = after_events(job, outcome.samples)
     final = {p.weight: variables[p.weight][1][-1] for p in blueprint.parts.weighted}
     coords |= at
     for port in blueprint.ports:

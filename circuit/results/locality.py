@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
+from biorrr.circuit.results.text_table import Tabled
 from biorrr.models import Parts, Pathway
 from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
+
+_KNOWN = ("pre", "post", "own", "broadcast")  # to a synapse
 
 
 @dataclass(frozen=True)
@@ -46,46 +48,18 @@ class Locality:
             return f"{self.pathway}: does not learn"
         verdict = "local" if self.local else f"NOT local: reads {', '.join(self.elsewhere)}"
         read = [
-            f"{where} {', '.join(names)}"
-            for where in ("pre", "post", "own", "broadcast")
-            if (names := getattr(self, where))
+            f"{where} {', '.join(names)}" for where in _KNOWN if (names := getattr(self, where))
         ]
         return f"{self.pathway}: {verdict}; reads {'; '.join(read)}"
 
 
-class LocalityTable(list[Locality]):
+class LocalityTable(Tabled, list[Locality]):
     """What each plasticity rule of a circuit reads, shown as a table."""
 
-    columns = ("pathway", "pre", "post", "own", "broadcast", "elsewhere", "verdict")
-
-    def rows(self) -> list[tuple[str, ...]]:
-        """Return the cells of the table, a row for each pathway."""
-        places = self.columns[1:-1]
-        return [
-            (
-                rule.pathway,
-                *(", ".join(getattr(rule, place)) for place in places),
-                "does not learn" if not rule.rule else "local" if rule.local else "NOT local",
-            )
-            for rule in self
-        ]
-
-    def __str__(self) -> str:
-        lines = [self.columns, *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows()
-        )
-        return f"<table><tr>{head}</tr>{body}</table>"
+    def table(self) -> tuple[str, dict[str, str]]:
+        """Return a title, and what each rule reads by its pathway."""
+        said = (str(rule).partition(": ") for rule in self)
+        return "What plasticity rules read", {pathway: text for pathway, _, text in said}
 
 
 def locality(parts: Parts, pathway: Pathway) -> Locality:
@@ -101,9 +75,7 @@ def locality(parts: Parts, pathway: Pathway) -> Locality:
         {"w"} if pathway.plastic else set()
     )
     meanings = Meanings(parts.having(pathway))
-    where: dict[str, list[str]] = {
-        place: [] for place in ("pre", "post", "own", "broadcast", "elsewhere")
-    }
+    where: dict[str, list[str]] = {place: [] for place in (*_KNOWN, "elsewhere")}
     for name in sorted(read):
         found = meanings.find(pathway, name)
         where[found.place if found else "elsewhere"].append(found.variable if found else name)

@@ -60,17 +60,8 @@ def read_netcdf(source: str | os.PathLike | BinaryIO) -> xr.Dataset:
         return data.load()
 
 
-def is_held(group: h5py.Group, name: str) -> bool:
-    """Return True if ``name`` is held in the file itself: no link, no external storage, no virtual
-    dataset.
-    """
-    if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-        return False
-    found = group[name]
-    return not isinstance(found, h5py.Dataset) or not (found.is_virtual or found.external)
-
-
 def _refuse_outside_storage(file: h5py.File) -> None:
+    """Refuse links, external storage and virtual datasets."""
     groups, seen = [file], set()
     while groups:
         group = groups.pop()
@@ -79,11 +70,13 @@ def _refuse_outside_storage(file: h5py.File) -> None:
             continue
         seen.add(address)
         for name in group:
-            if not is_held(group, name):
+            linked = not isinstance(group.get(name, getlink=True), h5py.HardLink)
+            found = None if linked else group[name]
+            if linked or (isinstance(found, h5py.Dataset) and (found.is_virtual or found.external)):
                 raise UnsafeFileError(
                     f"all of it must be held in the file itself (got {name!r}, a link, external"
                     " storage or a virtual dataset, which can read any other file); ask its sender"
                     " for a plain copy"
                 )
-            if isinstance(group[name], h5py.Group):
-                groups.append(group[name])
+            if isinstance(found, h5py.Group):
+                groups.append(found)

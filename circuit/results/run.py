@@ -222,17 +222,12 @@ class Run(RunFigures, Tabled):
         itself is run with learning off; of a sample that is held, the output is averaged over its
         time.
         """
-        linear, X = self.data.attrs.get("linear_output", 1), np.asarray(X)
+        linear = self.data.attrs.get("linear_output", 1)
         if linear and "areas" in self.data.attrs:
             return self.infer(X)[-1]
-        m = len(self.data["mean_x"])
-        if X.ndim != 2 or X.shape[1] != m:
-            raise InputError(
-                f"X: must have shape (n_samples, {m}), the inputs of this run (got {X.shape}); one"
-                " sample is X[None]"
-            )
+        X = self._inputs(X)
         if linear:
-            return (X - self.data["mean_x"].values) @ self.Vx
+            return X @ self.Vx
         if self.circuit is None:
             raise InputError(
                 "transform: the output of this circuit is not X Vx"
@@ -247,7 +242,7 @@ class Run(RunFigures, Tabled):
                 "ignore", UserWarning
             )  # about columns that are constant: y is silent on purpose
             shown = self.circuit.run(
-                X - self.data["mean_x"].values,
+                X,
                 silent,
                 start=self,
                 plastic=False,
@@ -269,22 +264,23 @@ class Run(RunFigures, Tabled):
         Without ``Y`` with y = 0 and inhibition on. The equilibrium is solved for as a linear
         system, exactly; it is that of the learned weights, whatever else a departure would add.
         """
-        m = len(self.data["mean_x"])
-        if np.ndim(X) != 2 or np.shape(X)[1] != m:
+        inputs = self._inputs(X)
+        instruction = np.zeros((len(inputs), len(self.data["mean_y"])))
+        if Y is not None:
+            instruction = self._pair("X, Y", X, Y)[1] - self.data["mean_y"].values
+        return equilibrium(self.area_weights(), self.gains, inputs, instruction)
+
+    def _inputs(self, X) -> np.ndarray:
+        """Return samples of x less the mean that the circuit subtracted; refuse those of another
+        size.
+        """
+        X, mean = np.asarray(X, dtype=np.float64), self.data["mean_x"].values
+        if X.ndim != 2 or X.shape[1] != len(mean):
             raise InputError(
-                f"X: must have shape (n_samples, {m}), the inputs of this run (got {np.shape(X)})"
+                f"X: must have shape (n_samples, {len(mean)}), the inputs of this run (got"
+                f" {X.shape}); one sample is X[None]"
             )
-        X = np.asarray(X, dtype=np.float64) - self.data["mean_x"].values
-        n = len(self.data["mean_y"])
-        if Y is None:
-            return equilibrium(self.area_weights(), self.gains, X, np.zeros((len(X), n)))
-        if np.shape(Y) != (len(X), n):
-            raise InputError(
-                f"Y: must have shape {(len(X), n)}, as X and this run have (got {np.shape(Y)})"
-            )
-        return equilibrium(
-            self.area_weights(), self.gains, X, np.asarray(Y) - self.data["mean_y"].values
-        )
+        return X - mean
 
     @property
     def gains(self) -> tuple[float, ...]:

@@ -30,9 +30,8 @@ class RunFigures:
         import xarray as xr
 
         from biorrr.analysis import principal_angles
-        from biorrr.analysis.figures import runs
 
-        exact = exact or runs.exact_solution(self.data, X, Y)
+        exact = exact or plot_functions().exact_solution(self.data, X, Y)
         best = exact.Vx(self.data["Vx"].shape[-1])
         angles = [principal_angles(Vx, best) for Vx in self.data["Vx"].values]
         attrs = {"long_name": "angle between learned and exact filters", "units": "degrees"}
@@ -53,9 +52,7 @@ class RunFigures:
         ax
             Axes to draw into; new ones unless given.
         """
-        from biorrr.analysis.figures import runs
-
-        return runs.learning_of(self.data, X, Y, exact, ax)
+        return plot_functions().learning_of(self.data, X, Y, exact, ax)
 
     def plot_angles(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw the angles between learned and exact filters at each snapshot; as
@@ -96,10 +93,8 @@ class RunFigures:
         ax : (neurons, stages)
             Axes to draw into; new ones unless given.
         """
-        from biorrr.analysis.figures import runs
-
         self._require("plateau")
-        return runs.plateau_of(self.data, X, Y, exact, shown, neurons, ax, samples)
+        return plot_functions().plateau_of(self.data, X, Y, exact, shown, neurons, ax, samples)
 
     def plot_symmetry(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw ||R - Q'|| / ||Q|| at each snapshot, and beside it the eigenvalues of QQ'.
@@ -117,9 +112,7 @@ class RunFigures:
         ax : (2,)
             Axes to draw into; new ones unless given.
         """
-        from biorrr.analysis.figures import runs
-
-        return runs.symmetry_of(self.data, X, Y, exact, ax, self._shared_rate())
+        return plot_functions().symmetry_of(self.data, X, Y, exact, ax, self._shared_rate())
 
     def _shared_rate(self):
         """Return the rate that Q and R were given, if they share it; None otherwise."""
@@ -142,17 +135,13 @@ class RunFigures:
         ax : (1 or 2, neurons)
             Axes to draw into; new ones unless given.
         """
-        from biorrr.analysis.figures import runs
-
-        return runs.filters_of(self.data, X, Y, pixels, exact, neurons, ax)
+        return plot_functions().filters_of(self.data, X, Y, pixels, exact, neurons, ax)
 
     def plot_eigenvalues(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw the eigenvalues of QQ' beside those that they equal at the optimum; as
         :meth:`plot_learning`.
         """
-        from biorrr.analysis.figures import runs
-
-        return runs.eigenvalues_of(self.data, X, Y, exact, ax)
+        return plot_functions().eigenvalues_of(self.data, X, Y, exact, ax)
 
     def plot_weights(self, ax=None):
         """Draw the final weights of every pathway as a picture; axes (number of pathways,)."""
@@ -179,10 +168,8 @@ class RunFigures:
         ax : (1 + neurons,) with spikes, else (neurons,)
             Axes to draw into; new ones unless given.
         """
-        from biorrr.analysis.figures import runs
-
         self._require("plateau")
-        last, spikes = runs.last_samples(self.data, shown), None
+        last, spikes = plot_functions().last_samples(self.data, shown), None
         if "spikes" in self.data:
             counts = self.data["spikes"].sel(sample=last.samples).values
             each = int(self.data.attrs["cells_each"])
@@ -193,10 +180,17 @@ class RunFigures:
                 cells,
                 each,
             )
-        return runs.raster_of(self.data, spikes, shown, neurons, ax)
+        return plot_functions().raster_of(self.data, spikes, shown, neurons, ax)
 
     def _require(self, name: str) -> None:
         if name not in self.data:
             raise InputError(
                 f"{name}: was not recorded in this run; run again with record=({name!r}, ...)"
             )
+
+
+def plot_functions():
+    """Return the module that draws runs, which takes longer to import than a short run."""
+    from biorrr.analysis.figures import runs
+
+    return runs

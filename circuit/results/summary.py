@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,42 +17,29 @@ NEAR = 0.05  # excess up to which a run counts as being near the optimum
 SHOWN = 4  # neurons whose numbers a row has room for
 
 
-class Summary(Tabled, Mapping):
+class Summary(Tabled, dict):
     """The final numbers of a run beside those of theory, by name, and what could not be judged.
 
     ``print(summary)`` shows a table, and so does a notebook; ``summary["excess"]`` is a number.
-    Fractions are fractions here and percent in the table.
+    Fractions are fractions here and percent in the table. The names are ``excess``,
+    ``excess_principal_components`` (as many of them as outputs); ``r2``, ``r2_exact``,
+    ``r2_principal_components``, with ``held_out_`` before each where they are of held-out data;
+    ``angles`` between learned and exact filters in degrees; ``output_variances`` and
+    ``output_correlation``, the farthest from 0; ``r_minus_qt_relative`` and its prediction
+    ``r_minus_qt_predicted``; ``plateau_deviation``, relative to the r.m.s. of theory, one for each
+    neuron; ``excess_change`` and ``weight_change`` since the sample ``since``.
 
     Attributes
     ----------
     title
         The run in a few words.
-    numbers
-        Numbers by name: ``excess``, ``excess_principal_components`` (as many of them as outputs);
-        ``r2``, ``r2_exact``, ``r2_principal_components``, with ``held_out_`` before each where they
-        are of held-out data; ``angles`` between learned and exact filters in degrees;
-        ``output_variances`` and ``output_correlation``, the farthest from 0;
-        ``r_minus_qt_relative`` and its prediction ``r_minus_qt_predicted``;
-        ``plateau_deviation``, relative to the r.m.s. of theory, one for each neuron;
-        ``excess_change`` and ``weight_change`` since the sample ``since``.
     unjudged
         Why something could not be judged, by its row in the table.
     """
 
     def __init__(self, title: str, numbers: Mapping[str, Any], unjudged: Mapping[str, str]):
-        self.title, self.numbers, self.unjudged = title, dict(numbers), dict(unjudged)
-
-    def __getitem__(self, name: str) -> Any:
-        return self.numbers[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.numbers)
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    def __repr__(self) -> str:
-        return Tabled.__repr__(self)
+        super().__init__(numbers)
+        self.title, self.unjudged = title, dict(unjudged)
 
     @property
     def converged(self) -> bool | None:
@@ -71,15 +58,21 @@ class Summary(Tabled, Mapping):
             "R2, held out": self._beside("held_out_r2", "held_out_r2_", _number),
             "angles to exact filters": _several(self.get("angles"), _number, " degrees"),
             "output variances": _several(self.get("output_variances"), _number),
-            "output correlations": self._correlation(),
-            "||R - Q'|| / ||Q||": self._symmetry(),
+            "output correlations": "",
+            "||R - Q'|| / ||Q||": "",
             "plateaus off theory": _several(self.get("plateau_deviation"), _percent, " r.m.s."),
             "last tenth of the run": self._last_tenth(),
         }
-        rows = {name: said for name, said in rows.items() if said}
-        return self.title, rows | {
-            name: f"not judged: {why}" for name, why in self.unjudged.items() if name not in rows
-        }
+        if "output_correlation" in self:
+            largest = _number(abs(self["output_correlation"]))
+            rows["output correlations"] = f"at most {largest}; 0 at the optimum"
+        if "r_minus_qt_relative" in self:
+            predicted = self.get("r_minus_qt_predicted")
+            theory = "" if predicted is None else f"; theory {predicted:.2g}"
+            rows["||R - Q'|| / ||Q||"] = f"{self['r_minus_qt_relative']:.2g}{theory}"
+        judged = {name: said for name, said in rows.items() if said}
+        unjudged = {name: f"not judged: {why}" for name, why in self.unjudged.items()}
+        return self.title, judged | {n: why for n, why in unjudged.items() if n not in judged}
 
     def _beside(self, name: str, rivals: str, show) -> str:
         if name not in self:
@@ -90,18 +83,6 @@ class Summary(Tabled, Mapping):
                 words = {"exact": "exact solution", "principal_components": "principal components"}
                 said.append(f"{words[rival]} {show(self[f'{rivals}{rival}'])}")
         return "; ".join(said)
-
-    def _correlation(self) -> str:
-        if "output_correlation" not in self:
-            return ""
-        return f"at most {_number(abs(self['output_correlation']))}; 0 at the optimum"
-
-    def _symmetry(self) -> str:
-        if "r_minus_qt_relative" not in self:
-            return ""
-        predicted = self.get("r_minus_qt_predicted")
-        theory = "" if predicted is None else f"; theory {predicted:.2g}"
-        return f"{self['r_minus_qt_relative']:.2g}{theory}"
 
     def _last_tenth(self) -> str:
         if self.converged is None:

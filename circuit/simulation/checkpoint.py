@@ -11,25 +11,20 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from biorrr.circuit.simulation.job import Job, Outcome
-from biorrr.circuit.simulation.recorder import Recorder, exactly
+from biorrr.circuit.simulation.series import Series, exactly
 from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.errors import InputError, InputTypeError
 from biorrr.files import whole_file
 from biorrr.models.validation import NotNegative, check_fields
-
-if TYPE_CHECKING:
-    from biorrr.models import Event
 
 _FORM = 5  # of the file; to be raised when it changes
 
@@ -62,16 +57,24 @@ class Checkpoint:
         object.__setattr__(self, "path", Path(self.path))
         check_fields(self)
 
+    @classmethod
+    def of(cls, given: str | os.PathLike | Checkpoint | None) -> Checkpoint | None:
+        """Return the checkpoint that is ``given``, or whose path is; None stands for none."""
+        return given if isinstance(given, Checkpoint | None) else cls(given)  # type: ignore[arg-type]
 
-def engine_of(checkpoint: str | os.PathLike | Checkpoint | None) -> str | None:
+
+def engine_of(checkpoint: Checkpoint | None) -> str | None:
     """Return the engine of the run that ``checkpoint`` keeps, on which it has to go on; None where
     no file says so.
     """
-    path = checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint
-    if not isinstance(path, str | os.PathLike):
+    if checkpoint is None:
         return None
     # A damaged file is refused when the run begins.
-    with suppress(Exception), open(path, "rb") as file, np.load(file, allow_pickle=False) as held:
+    with (
+        suppress(Exception),
+        checkpoint.path.open("rb") as file,
+        np.load(file, allow_pickle=False) as held,
+    ):
         return str(json.loads(str(held["facts"]))["identity"]["engine"])
     return None
 
@@ -85,8 +88,8 @@ class CheckpointFile:
         Where, and how often.
     identity
         What determines the run, as :func:`identity_of` returns it.
-    recorder
-        Records of the run, which are kept with its state.
+    series
+        Records of the run by name, which are kept with its state.
 
     Attributes
     ----------
@@ -95,16 +98,16 @@ class CheckpointFile:
     """
 
     def __init__(
-        self, checkpoint: Checkpoint, identity: dict[str, str], recorder: Recorder
+        self, checkpoint: Checkpoint, identity: dict[str, str], series: dict[str, Series]
     ) -> None:
         self.path, self.every, self.identity = checkpoint.path, checkpoint.every, identity
-        self.series = {"snapshots": recorder.snapshots, "traces": recorder.traces}
+        self.series = series
         self.began = self.written = time.monotonic()
         self.earlier = 0.0
 
     def read(self, job: Job) -> Outcome | None:
-        """Give the recorder what was recorded; return how far ``job`` had come, or None where there
-        is no file.
+        """Fill the series with what was recorded; return how far ``job`` had come, or None where
+        there is no file.
         """
         if not self.path.exists():
             return None
@@ -147,12 +150,10 @@ class CheckpointFile:
             ) from error
         return outcome
 
-    def write_if_due(self, t: int, state: dict[str, np.ndarray]) -> None:
-        """Write the file, if it is time, for a run that has come to ``t`` samples and to
-        ``state``.
-        """
-        if time.monotonic() - self.written >= self.every:
-            self.write(Outcome(t, state, "interrupted"))
+    @property
+    def due(self) -> bool:
+        """True when it is time to write the file again."""
+        return time.monotonic() - self.written >= self.every
 
     def write(self, outcome: Outcome) -> None:
         """Write a new file and rename it, so that there is a whole one at every moment."""
@@ -179,7 +180,7 @@ class CheckpointFile:
             )
 
 
-def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str]:
+def identity_of(job: Job, engine: str) -> dict[str, str]:
     """Return everything that determines a run, in the user's words; arrays as checksums."""
     shown, feeds = job.presentation, job.feeds.values()
     return {
@@ -188,7 +189,7 @@ def identity_of(job: Job, engine: str, events: Sequence[Event]) -> dict[str, str
         "circuit": _checksum(job.blueprint.code),
         "data": _checksum(*(feed.values for feed in feeds)),
         "events": _checksum(
-            *(value for event in events for value in (type(event), *vars(event).values()))
+            *(value for event in job.events for value in (type(event), *vars(event).values()))
         ),
         "epochs, order or seed": _checksum(
             (shown.n_samples, shown.m, shown.replay, shown.seed, job.start, job.stop), shown.order

@@ -28,12 +28,12 @@ from biorrr.models import (
 )
 
 
-def advance(engine: Engine, job: Job, events: Sequence[Event], recorder: Recorder) -> Outcome:
-    """Simulate ``job`` on ``engine``, from one of ``events`` to the next."""
-    cuts = sorted({event.at for event in events if job.start < event.at < job.stop})
+def advance(engine: Engine, job: Job, recorder: Recorder) -> Outcome:
+    """Simulate ``job`` on ``engine``, from one of its events to the next."""
+    cuts = sorted({event.at for event in job.events if job.start < event.at < job.stop})
     state = job.state
     for start, stop in pairwise([job.start, *cuts, job.stop]):
-        stretch = after_events(replace(job, start=start, stop=stop, state=state), events, start)
+        stretch = after_events(replace(job, start=start, stop=stop, state=state), start)
         outcome = engine.advance(stretch, recorder)
         state = outcome.state
         if outcome.ended != "done":
@@ -43,10 +43,10 @@ def advance(engine: Engine, job: Job, events: Sequence[Event], recorder: Recorde
     return outcome
 
 
-def after_events(job: Job, events: Sequence[Event], sample: int) -> Job:
-    """Return ``job`` as it is after all ``events`` up to ``sample``."""
+def after_events(job: Job, sample: int) -> Job:
+    """Return ``job`` as it is after all its events up to ``sample``."""
     state, feeds, presentation = dict(job.state), dict(job.feeds), job.presentation
-    for event in events:
+    for event in job.events:
         if event.at > sample:
             continue
         if isinstance(event, Freeze):

@@ -29,7 +29,7 @@ _FADED = 0.1  # share of its start, and of what is needed, below which inhibitio
 # Share of what all outputs can find that is worth more samples: the bound on the excess of
 # docs/rates.md.
 _WORTHWHILE = 0.02
-_ROWS = 20_000  # samples that are read to judge rates
+_ROWS, _FEATURES, _MIXTURES = 5000, 300, 50  # that are looked at to judge rates
 
 
 class _FailedRun(BiorrrError, ArithmeticError):
@@ -184,8 +184,20 @@ def _warn_of_silent_directions(run: Run, powers: np.ndarray, feeds: Mapping[str,
 
 
 def _some_rows(feeds: Mapping[str, Feed]) -> tuple[np.ndarray, np.ndarray]:
-    """Return evenly spaced samples of x and of y, as they are presented."""
+    """Return evenly spaced samples of x and of y, as they are presented.
+
+    Where x has many features, they are exchanged for fewer, since eigenvalue problems take the cube
+    of their number: the directions of x that say most of y, by two steps of partial least squares,
+    and what is left of the length of x.
+    """
     step = -(-feeds["x"].samples // _ROWS)
     rows = [feeds["x"].row(sample, 0) for sample in range(0, feeds["x"].samples, step)]
     x, y = (feeds[name].values[rows] - feeds[name].mean for name in ("x", "y"))
+    if x.shape[1] > _FEATURES:
+        rng = np.random.default_rng(0)
+        few = x.T @ (y @ rng.standard_normal((y.shape[1], _MIXTURES)))
+        inside = x @ np.linalg.qr(np.hstack([few, x.T @ (x @ few)]))[0]
+        left = np.square(x).sum(axis=1) - np.square(inside).sum(axis=1)
+        signs = rng.choice([-1.0, 1.0], len(left))
+        x = np.column_stack([inside, signs * np.sqrt(left.clip(0))])
     return x, y

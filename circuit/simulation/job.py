@@ -10,13 +10,13 @@ import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.simulation.recorded_traces import Recording
-from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.models import Event
 
 if TYPE_CHECKING:
     from biorrr.circuit.base import CircuitBase
+    from biorrr.circuit.simulation.recorder import Recorder
 
 
 @dataclass(frozen=True)

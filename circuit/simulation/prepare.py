@@ -65,7 +65,7 @@ def prepare_seeds(
     sizes = {name: feed.values.shape[1] for name, feed in feeds.items()}
     events = as_events(events)
     silent = (event.population for event in events if isinstance(event, Silence))
-    blueprint = circuit.sized(sizes, moving, tuple(dict.fromkeys(silent)))
+    blueprint = circuit.blueprint_for(sizes, moving, tuple(dict.fromkeys(silent)))
     given = {**circuit.initial, **mapping("weights", weights)}
     if plastic and start is not None and start.cooled:
         warn(

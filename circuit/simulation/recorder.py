@@ -1,77 +1,35 @@
-"""Records of a run in the making: weight snapshots and traces, and those who watch it."""
+"""Runs in the making: weight snapshots and traces, the checkpoint, and those who watch."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
-from biorrr.errors import InputError
+from biorrr.circuit.simulation.checkpoint import Checkpoint, CheckpointFile, identity_of
+from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.simulation.series import Series
+from biorrr.circuit.stimulus.data_checks import warn
 
-if TYPE_CHECKING:
-    from biorrr.circuit.simulation.job import Job
-
-Weights = dict[str, np.ndarray]
+Callback = Callable[[int, dict[str, np.ndarray]], bool | None]
 DATA_ROW = "data_row"  # the row of the data that was presented, which goes with all traces
 
 
-def exactly(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return ``array``, which must have ``shape``: NumPy would stretch some others."""
-    if array.shape != shape:
-        raise InputError(f"array: must have shape {shape} (got {array.shape})")
-    return array
-
-
-class Series:
-    """Rows of several variables, in arrays with room for all that are to come, which costs nothing
-    until used.
-
-    Parameters
-    ----------
-    room
-        Number of rows.
-    columns
-        Numbers in a row of each variable, by its name.
-    """
-
-    def __init__(self, room: int, columns: Mapping[str, int]) -> None:
-        self._samples = np.empty(room, np.int64)
-        self._values = {name: np.empty((room, count)) for name, count in columns.items()}
-        self._count = 0
-
-    def add(self, samples, values: Mapping[str, np.ndarray]) -> None:
-        """Append rows of every variable, (rows, columns), and the ``samples`` that they belong to,
-        (rows,).
-        """
-        first, self._count = self._count, self._count + len(samples)
-        self._samples[first : self._count] = samples
-        for name, held in self._values.items():
-            held[first : self._count] = exactly(values[name], (len(samples), held.shape[1]))
-
-    @property
-    def samples(self) -> np.ndarray:
-        """The sample that each row belongs to, shape (rows,)."""
-        return self._samples[: self._count]
-
-    @property
-    def values(self) -> dict[str, np.ndarray]:
-        """All rows so far by name, each (rows, columns); not copies."""
-        return {name: held[: self._count] for name, held in self._values.items()}
-
-
 class Recorder:
-    """The products of a run so far.
+    """A run in the making, with all that it has left so far.
 
     Parameters
     ----------
-    job
-        The run.
-    on_snapshot
-        Called with (t, weights) at every snapshot; a true answer ends the run.
-    on_progress
-        Called between two samples, now and then, with the sample count reached and the state at
-        that count (values by "part.variable", to be copied if kept).
+    job, engine
+        What is simulated, and the name of what simulates it.
+    checkpoint
+        File that keeps the run, from which it goes on where there is one.
+    callback
+        Called with (samples seen, matrices by name) at every snapshot; a true answer ends the run.
+    update
+        Called with the number of samples that have come to those done before.
 
     Attributes
     ----------
@@ -79,27 +37,47 @@ class Recorder:
         Flat weights by pathway, each row after so many samples: the start, those that are due, the
         end.
     traces
-        Recorded variables by label, each row in one tick of a sample.
+        Recorded variables by label, each row in one tick of a sample, and :data:`DATA_ROW`.
     stopped
         True once a snapshot has ended the run.
+    outcome
+        How far the run has come, as the checkpoint or the engine said last.
     """
 
     def __init__(
         self,
         job: Job,
-        on_snapshot: Callable[[int, Weights], bool | None] | None = None,
-        on_progress: Callable[[int, Weights], None] | None = None,
+        engine: str = "",
+        checkpoint: Checkpoint | None = None,
+        callback: Callback | None = None,
+        update: Callable[[int], object] | None = None,
     ) -> None:
-        self.on_snapshot, self.on_progress, self.stopped = on_snapshot, on_progress, False
+        self.job, self.engine, self.callback, self._update = job, engine, callback, update
+        self.stopped, self._began, self._shown = False, time.perf_counter(), job.start
+        self.outcome: Outcome | None = None
         blueprint, recording = job.blueprint, job.recording
-        weights = {
-            pathway.name: blueprint.by_key[f"{pathway.name}.w"].size
-            for pathway in blueprint.parts.weighted
-        }
+        weights = {p.name: blueprint.by_key[f"{p.name}.w"].size for p in blueprint.parts.weighted}
         self.snapshots = Series(len(job.snapshots) + 2, weights)
         rows = recording.room(job.start, job.stop) * blueprint.timing.duration
         columns = {trace.label: trace.columns for trace in recording.traces}
         self.traces = Series(rows, {DATA_ROW: 1, **columns})
+        self._file: CheckpointFile | None = None
+        if checkpoint is not None:
+            series = {"snapshots": self.snapshots, "traces": self.traces}
+            self._file = CheckpointFile(checkpoint, identity_of(job, engine), series)
+            self.outcome = self._file.read(job)
+        if self.outcome is None:
+            self.keep(job.start, job.state)
+
+    @property
+    def left(self) -> Job | None:
+        """What is left to simulate; None where the checkpoint holds all."""
+        known = self.outcome
+        if known is None:
+            return self.job
+        if known.ended == "done" or (known.ended == "stopped" and self._stops()):
+            return None
+        return replace(self.job, start=known.samples, state=known.state)
 
     def keep(self, t: int, state: Mapping[str, np.ndarray]) -> None:
         """Keep the weights of ``state``, values by "part.variable", that the circuit has after
@@ -113,22 +91,42 @@ class Recorder:
         """
         if len(samples):
             self.snapshots.add(samples, weights)
-            self.stopped = self.stopped or self.stops()
+            self.stopped = self.stopped or self._stops()
 
-    def stops(self) -> bool:
+    def _stops(self) -> bool:
         """Return True if the callback ends the run at the last snapshot."""
-        if self.on_snapshot is None:
+        if self.callback is None:
             return False
         weights = {name: rows[-1] for name, rows in self.snapshots.values.items()}
-        return bool(self.on_snapshot(int(self.snapshots.samples[-1]), weights))
-
-    def trace(self, samples, values: Mapping[str, np.ndarray]) -> None:
-        """Keep traces of ``samples``, and the rows of the data that they were; each array has one
-        row per sample or tick.
-        """
-        self.traces.add(samples, values)
+        samples = int(self.snapshots.samples[-1])
+        return bool(self.callback(samples, self.job.blueprint.matrices(weights)))
 
     def reached(self, t: int, state: dict[str, np.ndarray]) -> None:
-        """Note that ``t`` samples are done and have led to ``state``."""
-        if self.on_progress is not None:
-            self.on_progress(t, state)
+        """Note, between two samples, that ``t`` are done and have led to ``state``, values by
+        "part.variable".
+        """
+        if self._update is not None:
+            self._update(t - self._shown)
+            self._shown = t
+        if self._file is not None and self._file.due:
+            self._file.write(Outcome(t, state, "interrupted"))
+
+    def take(self, outcome: Outcome) -> None:
+        """Note that the engine has come to ``outcome``."""
+        self.outcome = outcome
+        # A run that diverged does so again, from the last checkpoint.
+        if self._file is not None and outcome.ended != "diverged":
+            self._file.write(outcome)
+
+    def end(self) -> Outcome:
+        """Return how the run ended, with all that was recorded."""
+        outcome = self.outcome
+        assert outcome is not None, "it has been simulated"
+        cut_short = self.snapshots.samples[-1] < outcome.samples  # between two snapshots
+        if outcome.ended != "diverged" and cut_short:
+            self.keep(outcome.samples, outcome.state)
+        if outcome.ended == "interrupted":
+            warn(f"interrupted after {outcome.samples} samples; the run holds what was recorded")
+        earlier = self._file.earlier if self._file is not None else 0.0
+        seconds = time.perf_counter() - self._began + earlier
+        return replace(outcome, recorder=self, engine=self.engine, seconds=seconds)

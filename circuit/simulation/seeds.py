@@ -5,12 +5,10 @@ circuit, and on all cores.
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from biorrr.circuit.engines.compiler import CompileFailed
@@ -18,7 +16,8 @@ from biorrr.circuit.engines.interrupt import held_interrupt
 from biorrr.circuit.simulation.checkpoint import Checkpoint, engine_of
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.progress import progress_bar
-from biorrr.circuit.simulation.simulate import Callback, RunInTheMaking, simulate
+from biorrr.circuit.simulation.recorder import Callback, Recorder
+from biorrr.circuit.simulation.simulate import simulate
 from biorrr.circuit.stimulus.data_checks import check_unchanged
 
 LANES = 8  # numbers in a vector of AVX-512; two of AVX2
@@ -49,27 +48,31 @@ def simulate_seeds(
             if outcomes[-1].ended == "interrupted":
                 break
         return outcomes
-    watched: Any = progress_bar(sum(job.stop - job.start for job in jobs)) if progress else None
-    with watched or nullcontext() as bar, held_interrupt() as interrupted:
-        update = bar and _one_at_a_time(bar.update)
-        makings = [
-            RunInTheMaking(job, "cpp", place, None, update)
-            for job, place in zip(jobs, places, strict=True)
-        ]
+    total = sum(job.stop - job.start for job in jobs)
+    watched: Any = progress_bar(total) if progress else nullcontext()
+    with watched as bar, held_interrupt() as interrupted:
 
-        def advance(batch: list[RunInTheMaking]) -> None:
-            lefts, recorders = [one.left for one in batch], [one.recorder for one in batch]
+        def update(samples: int) -> None:
+            with bar.get_lock():  # one thread at a time
+                bar.update(samples)
+
+        def advance(batch: list[Recorder]) -> None:
+            lefts = [one.left for one in batch]
             for one, outcome in zip(
-                batch, engine.advance_together(lefts, recorders, interrupted), strict=True
+                batch, engine.advance_together(lefts, batch, interrupted), strict=True
             ):
                 one.take(outcome)
 
+        recorders = [
+            Recorder(job, "cpp", place, update=bar and update)
+            for job, place in zip(jobs, places, strict=True)
+        ]
         try:
             with ThreadPoolExecutor(os.cpu_count()) as pool:
-                list(pool.map(advance, _batches(makings)))
+                list(pool.map(advance, _batches(recorders)))
         finally:
             check_unchanged(jobs[0].feeds)
-        return [one.end() for one in makings]
+        return [one.end() for one in recorders]
 
 
 def seed_checkpoint(
@@ -78,9 +81,9 @@ def seed_checkpoint(
     """Return the checkpoint of one of several seeds, beside ``checkpoint``: run-3.npz for run.npz
     and seed 3.
     """
-    if checkpoint is None:
+    every = Checkpoint.of(checkpoint)
+    if every is None:
         return None
-    every = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(Path(checkpoint))
     path = every.path.with_name(f"{every.path.stem}-{seed}{every.path.suffix}")
     return replace(every, path=path)
 
@@ -105,23 +108,14 @@ def _engine_in_lanes(
         return None
 
 
-def _batches(makings: Sequence[RunInTheMaking]) -> Iterator[list[RunInTheMaking]]:
+def _batches(recorders: Sequence[Recorder]) -> Iterator[list[Recorder]]:
     """Yield what is not finished in groups that go side by side: from the same sample on, and no
     more than there are lanes.
     """
-    waiting = [one for one in makings if not one.finished]
-    for start in dict.fromkeys(one.left.start for one in waiting):
-        together = [one for one in waiting if one.left.start == start]
+    starts: dict[int, list[Recorder]] = {}
+    for one in recorders:
+        if left := one.left:
+            starts.setdefault(left.start, []).append(one)
+    for together in starts.values():
         for first in range(0, len(together), LANES):
             yield together[first : first + LANES]
-
-
-def _one_at_a_time(function: Callable[[int], object]) -> Callable[[int], None]:
-    """Return ``function`` for threads, which wait for each other."""
-    turn = threading.Lock()
-
-    def alone(value: int) -> None:
-        with turn:
-            function(value)
-
-    return alone

@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 
 from biorrr.models.auto_rates import PLANNED_FOR_AREAS, plan_of_areas
 from biorrr.models.departure import Departure
-from biorrr.models.expressions import renamed
+from biorrr.models.expressions import rename
 from biorrr.models.paper.neuromodulator import (
     ETAS,
     PLASTICITY,
     REGRESSION,
     Neuromodulator,
-    broadcasting,
+    speaker,
 )
 from biorrr.models.paper.populations import Interneurons, PyramidalNeurons
 from biorrr.models.paper.synapses import (
@@ -34,7 +34,7 @@ from biorrr.models.paper.synapses import (
     ProximalSynapses,
     PyramidalToInterneuron,
 )
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, summed
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, sum_over
 from biorrr.models.rates import Rates
 
 
@@ -93,7 +93,7 @@ class Area:
         steps = [each for each in spoken if isinstance(each, Step)]
         return [
             *(replace(v, name=names[v.name]) for v in variables),
-            *(replace(step, code=renamed(step.code, names)) for step in steps),
+            *(replace(step, code=rename(step.code, names)) for step in steps),
         ]
 
     def populations(self) -> tuple[Population, ...]:
@@ -229,7 +229,7 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
             own += [*timetable.variables, *timetable.steps]
         spoken += area.own(*own)
     shared = _KNOWN_OF_DRIVE if rates is None else ()
-    return broadcasting("Broadcasts the learning rates of all areas.", *spoken, *shared)
+    return speaker("Broadcasts the learning rates of all areas.", *spoken, *shared)
 
 
 @dataclass(frozen=True)
@@ -264,6 +264,6 @@ class ApicalFeedback(Departure):
             if self.rates is None and area.last:
                 heard += [("instructive_power", "instructive", "energy_y", "y_pre**2", "drive")]
             parts = parts.having(
-                *(summed(name, source, "neuromodulator", *rest) for name, source, *rest in heard)
+                *(sum_over(name, source, "neuromodulator", *rest) for name, source, *rest in heard)
             )
         return parts

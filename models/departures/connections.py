@@ -28,7 +28,7 @@ class SparseConnections(Departure):
     distal: Probability
     alters = ("proximal", "distal")
 
-    def altered(self, pathway: Pathway) -> Pathway:
+    def alter_part(self, pathway: Pathway) -> Pathway:
         """Let only synapses that exist begin with a weight and change."""
         place, probability = self.alters.index(pathway.kind), getattr(self, pathway.kind)
         drawn = (

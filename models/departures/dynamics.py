@@ -78,17 +78,17 @@ class Leaky(Holding):
         """Give cells membranes, and the circuit a clock that holds samples."""
         return super().alter(parts.having(self.clock))
 
-    def altered(self, cells: Population) -> Population:
+    def alter_part(self, cells: Population) -> Population:
         """Give cells their membranes; with apical feedback, somata follow the tick before."""
         if cells.kind == "interneuron":
             return cells.adding(
                 Variable("membrane", "membrane potential", role="memory"),
                 _relaxation("membrane_step", self.tau_interneuron),
-                _relaxing("interneuron", "membrane", "membrane_step", "n"),
+                _relax("interneuron", "membrane", "membrane_step", "n"),
             )
         soma: tuple[Variable | Step, ...] = (
             Variable("soma", "membrane potential of the soma", role="memory"),
-            _relaxing("membrane", "soma", "soma_step", "z"),
+            _relax("membrane", "soma", "soma_step", "z"),
         )
         if cells.has("shortfall"):
             soma = (
@@ -102,13 +102,13 @@ class Leaky(Holding):
             _relaxation("dendrite_step", self.tau_dendrite),
             _relaxation("plateau_step", self.tau_plateau),
             *soma,
-            _relaxing("membrane", "dendrite", "dendrite_step", "a"),
-            _relaxing("dendrite", "hyperpolarisation", "dendrite_step", "inhibition"),
-            _relaxing("plateau decay", "calcium", "plateau_step", "plateau"),
+            _relax("membrane", "dendrite", "dendrite_step", "a"),
+            _relax("dendrite", "hyperpolarisation", "dendrite_step", "inhibition"),
+            _relax("plateau decay", "calcium", "plateau_step", "plateau"),
         )
 
 
-def _relaxing(phase: str, membrane: str, step: str, activity: str) -> Step:
+def _relax(phase: str, membrane: str, step: str, activity: str) -> Step:
     """Return the step in which a membrane relaxes towards an activity and takes its place."""
     return Step(phase, f"{membrane} += {step} * ({activity} - {membrane})\n{activity} = {membrane}")
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from biorrr.errors import InputError
 from biorrr.models.departure import Departure
-from biorrr.models.expressions import names_in, renamed
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, parameter
+from biorrr.models.expressions import names_in, rename
+from biorrr.models.parts import Parts, Pathway, Step, Variable, parameter
 from biorrr.models.physical_units import Duration, Lasting
 
 
@@ -63,10 +63,10 @@ class Eligibility(Departure):
         read them.
         """
         for pathway in parts.all(kind="proximal"):
-            parts = _traced(parts, pathway.name, _presynaptic(pathway), "pre", self.tau_x)
-            parts = _traced(parts, pathway.name, "plateau", "post", self.tau_plateau)
+            parts = _read_trace(parts, pathway.name, _presynaptic(pathway), "pre", self.tau_x)
+            parts = _read_trace(parts, pathway.name, "plateau", "post", self.tau_plateau)
         for pathway in parts.all(kind="distal"):
-            parts = _traced(parts, pathway.name, "z", "post", self.tau_output)
+            parts = _read_trace(parts, pathway.name, "z", "post", self.tau_output)
         return parts
 
     @property
@@ -85,7 +85,7 @@ def _presynaptic(pathway: Pathway) -> str:
     return read[0] if read else "x"
 
 
-def _traced(parts: Parts, name: str, activity: str, side: str, tau: float) -> Parts:
+def _read_trace(parts: Parts, name: str, activity: str, side: str, tau: float) -> Parts:
     """Let the rule of a pathway read a trace of ``activity`` of the cells on one ``side`` of its
     synapses.
     """
@@ -103,23 +103,15 @@ def _traced(parts: Parts, name: str, activity: str, side: str, tau: float) -> Pa
     # A pyramidal neuron of an area below has a trace of its output for its own distal synapses too.
     sent = side == "pre" and parts[population].kind == "pyramidal"
     trace = f"sent_{activity}_eligibility" if sent else f"{activity}_eligibility"
-    change = renamed(rule.change, {f"{spoken}_{side}": f"{trace}_{side}"})
-    return parts.having(
-        with_trace(parts[population], activity, trace, tau), replace(rule, change=change)
-    )
-
-
-def with_trace(cells: Population, activity: str, trace: str, tau: float) -> Population:
-    """Return ``cells`` that keep a ``trace`` of an ``activity`` of theirs, of time constant
-    ``tau``.
-    """
+    change = rename(rule.change, {f"{spoken}_{side}": f"{trace}_{side}"})
+    cells = parts[population]
     declared = cells.variable(activity)
     if cells.has(trace):
         raise InputError(f"{cells.name} keeps a trace of the {declared.meaning} already")
-    return cells.adding(
+    step = f"1 - exp(-lapse / {float(tau)!r})"
+    cells = cells.adding(
         Variable(trace, f"eligibility trace of the {declared.meaning}", role="memory"),
-        parameter(
-            f"{trace}_step", "relaxation of the trace per tick", f"1 - exp(-lapse / {float(tau)!r})"
-        ),
+        parameter(f"{trace}_step", "relaxation of the trace per tick", step),
         Step("eligibility", f"{trace} += {trace}_step * ({activity} - {trace})"),
     )
+    return parts.having(cells, replace(rule, change=change))

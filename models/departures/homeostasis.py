@@ -32,7 +32,7 @@ class HomeostaticScaling(Departure):
     alters = ("proximal",)
     gives = ("scale of proximal weights",)
 
-    def altered(self, pathway: Pathway) -> Pathway:
+    def alter_part(self, pathway: Pathway) -> Pathway:
         """Add the scaling to the rules of proximal synapses."""
         change = add((pathway.change or "0", "eta_q * w * (rho - z_post**2)"))
         replay = add((pathway.replay or "0", "-eta_q * replay_gain * w * z_post**2"))

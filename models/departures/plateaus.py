@@ -35,7 +35,7 @@ class _Shape(Departure):
     gives = ("shape of plateaus",)
     code: ClassVar[str]
 
-    def altered(self, cells: Population) -> Population:
+    def alter_part(self, cells: Population) -> Population:
         """Give pyramidal neurons the parameter, and the step that makes plateaus."""
         given = [
             parameter(name, f"{name} of the plateau", value) for name, value in vars(self).items()
@@ -130,7 +130,7 @@ class ApicalDrive(Departure):
         ),
     )
 
-    def altered(self, cells: Population) -> Population:
+    def alter_part(self, cells: Population) -> Population:
         """Let the plateau add to the output."""
         gain = parameter("apical_gain", "how much the plateau drives the output", self.gain)
         return cells.adding(gain, Step("apical", "z += apical_gain * plateau"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from biorrr.models.departure import Departure
-from biorrr.models.expressions import renamed
+from biorrr.models.expressions import rename
 from biorrr.models.parts import Population, Step, Variable, parameter
 from biorrr.models.physical_units import Milliseconds
 from biorrr.models.random_draws import Stream, in_area, uniform_draw
@@ -54,7 +54,7 @@ class Spiking(Departure):
         ),
     )
 
-    def altered(self, part):
+    def alter_part(self, part):
         """Replace the activity of outputs and interneurons by what their spikes say."""
         if part.kind == "recruitment":
             return replace(part, sums=(*part.sums, ("strength", "w**2")))
@@ -67,7 +67,7 @@ class Spiking(Departure):
         if not part.has("shortfall"):
             return self._spiking(part, "output", "z", "z", "spikes", "1", Stream.OUTPUT, "output")
         # With feedback the soma is no longer what it says, and other areas hear the spikes.
-        steps = tuple(replace(step, code=renamed(step.code, {"z": "soma"})) for step in part.steps)
+        steps = tuple(replace(step, code=rename(step.code, {"z": "soma"})) for step in part.steps)
         part = replace(part, steps=steps).adding(
             Variable("soma", "membrane potential of the soma", role="memory")
         )

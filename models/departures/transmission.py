@@ -104,7 +104,7 @@ class _Delay(Departure):
             )
             object.__setattr__(self, "excludes", (("settling", reason),))
 
-    def altered(self, cells: Population) -> Population:
+    def alter_part(self, cells: Population) -> Population:
         """Pass the activity down a line of memories, in every tick, or when a sample ends."""
         length = self.samples or self.ticks
         if not length:

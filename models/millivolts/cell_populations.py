@@ -21,7 +21,7 @@ from typing import Annotated
 
 from biorrr.errors import InputError
 from biorrr.models.departures.dynamics import Holding
-from biorrr.models.expressions import renamed
+from biorrr.models.expressions import rename
 from biorrr.models.millivolts.cells import BurstingCells, SomatostatinCells
 from biorrr.models.millivolts.readings import INTERNEURON_READINGS, OUTPUT_READINGS
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, parameter
@@ -135,11 +135,13 @@ class Millivolts(Holding):
                 # Outputs of unit variance make of an interneuron the root of the sum of squares of
                 # its weights.
                 strength = (("strength", "w**2"),) if kind == "recruitment" else ()
-                sums = tuple((filled, _carried(code, said)) for filled, code in pathway.sums)
+                sums = tuple((filled, _read_carried(code, said)) for filled, code in pathway.sums)
                 carried = Variable("carried", "what reaches other cells")
                 parts = parts.having(
                     replace(
-                        pathway, current=_carried(pathway.current, said), sums=(*sums, *strength)
+                        pathway,
+                        current=_read_carried(pathway.current, said),
+                        sums=(*sums, *strength),
                     ),
                     parts[pathway.source].adding(
                         carried,
@@ -251,9 +253,9 @@ def _complete_at_end(cells: Population, *names: str) -> Population:
     )
 
 
-def _carried(code: str, said: str) -> str:
+def _read_carried(code: str, said: str) -> str:
     """Return ``code`` that reads what synapses carry of an activity in place of the activity."""
-    return renamed(code, {f"{said}_pre": "carried_pre"})
+    return rename(code, {f"{said}_pre": "carried_pre"})
 
 
 def _within_groups(

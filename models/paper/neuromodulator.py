@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from biorrr.models.auto_rates import MEMORY, PLANNED, Drive, plan
-from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, summed
+from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, sum_over
 from biorrr.models.rates import Rate
 
 PLASTICITY = {
@@ -28,7 +28,7 @@ REGRESSION = (
 )
 
 
-def broadcasting(meaning: str, *spoken: Variable | Step) -> Population:
+def speaker(meaning: str, *spoken: Variable | Step) -> Population:
     """Return the neuromodulator that broadcasts the variables among ``spoken``, which its steps
     set.
     """
@@ -52,7 +52,7 @@ def Neuromodulator(
     # In replay the sample count stands still, and so do the rates.
     step = Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in rates))
     meaning = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
-    return broadcasting(meaning, *ETAS, *others, *start, *half, step)
+    return speaker(meaning, *ETAS, *others, *start, *half, step)
 
 
 _UNKNOWN = plan(k=1, s=0.0, drive=Drive.white(1))  # until there are data
@@ -63,7 +63,7 @@ def AdaptiveNeuromodulator() -> Population:
     """Return the neuromodulator of rates fitted to the drive; :mod:`biorrr.models.auto_rates` says
     why they are so.
     """
-    return broadcasting(
+    return speaker(
         "Broadcasts learning rates fitted to the drive.",
         *ETAS,
         *REGRESSION,
@@ -136,5 +136,5 @@ def fit_rates(parts: Parts) -> Parts:
         parts["pyramidal"].adding(power),
         AdaptiveNeuromodulator(),
         replace(inhibitory, sums=(*inhibitory.sums, ("power", "w**2"))),
-        *(summed(name, source, "neuromodulator", *rest) for name, source, *rest in heard),
+        *(sum_over(name, source, "neuromodulator", *rest) for name, source, *rest in heard),
     )

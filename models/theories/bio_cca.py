@@ -25,11 +25,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from biorrr.models.parts import Parts, Pathway, Step, Variable, broadcast, summed
+from biorrr.models.parts import Parts, Pathway, Step, Variable, broadcast, sum_over
 from biorrr.models.random_draws import Stream
 from biorrr.models.theories.theory import (
     Theory,
-    drawn,
+    draw_matrices,
     noisy_fibres,
     pyramidal,
     sensory_fibres,
@@ -65,10 +65,6 @@ class BioCCA(Theory):
             Variable("u", "output, passed through the lateral synapses once more"),
             Step("membrane", "drive = a + apical"),
         )
-        rates = (
-            broadcast("tau", "rate over that of lateral synapses", "parameter", self.tau),
-            broadcast("zu", "z'u"),
-        )
         shrink = "(1 - eta / tau + eta / tau * zu)"
         inverse = f"eta / tau / (1 - eta / tau) * (w - u_pre * u_post / {shrink})"
         rule = "eta / tau * (z_pre * z_post - w)"
@@ -76,7 +72,12 @@ class BioCCA(Theory):
             "instructive", "instruction", "y", "heard", self.ridge, Stream.OWN + 1
         )
         return Parts(
-            (timetable(self.rate, *rates), sensory_fibres(self.ridge), instructive, cells),
+            (
+                timetable(self.rate, broadcast("zu", "z'u"), tau=self.tau),
+                sensory_fibres(self.ridge),
+                instructive,
+                cells,
+            ),
             (
                 Pathway(
                     "proximal",
@@ -120,13 +121,15 @@ class BioCCA(Theory):
                     change=inverse,
                     judged=rule,
                 ),
-                summed("power", "pyramidal", "neuromodulator", "zu", "z_pre * u_pre", "inhibition"),
+                sum_over(
+                    "power", "pyramidal", "neuromodulator", "zu", "z_pre * u_pre", "inhibition"
+                ),
             ),
         )
 
     def start(self, m, n, seed):
         """Draw weights; M begins as the identity."""
-        return drawn(seed, Wx=(m, self.k), Wy=(n, self.k)) | {
+        return draw_matrices(seed, Wx=(m, self.k), Wy=(n, self.k)) | {
             "N": np.eye(self.k),
             "N_again": np.eye(self.k),
         }

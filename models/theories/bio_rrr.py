@@ -22,7 +22,7 @@ import numpy as np
 from biorrr.models.paper.microcircuit_parts import microcircuit_parts
 from biorrr.models.parts import Parts
 from biorrr.models.rates import Rates
-from biorrr.models.theories.theory import Theory, drawn, sensory_fibres
+from biorrr.models.theories.theory import Theory, draw_matrices, sensory_fibres
 from biorrr.models.validation import Positive
 
 
@@ -50,5 +50,5 @@ class BioRRR(Theory):
 
     def start(self, m, n, seed):
         """Draw weights; R begins as Q'."""
-        weights = drawn(seed, Vx=(m, self.k), Vy=(n, self.k))
+        weights = draw_matrices(seed, Vx=(m, self.k), Vy=(n, self.k))
         return weights | {"Q": np.eye(self.k), "R": np.eye(self.k)}

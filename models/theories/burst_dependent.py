@@ -29,9 +29,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from biorrr.models.parts import Parts, Population, Step, Variable, broadcast
+from biorrr.models.parts import Parts, Population, Step, Variable
 from biorrr.models.theories.feedback_alignment import feedback, proximal, readout
-from biorrr.models.theories.theory import Theory, drawn, pyramidal, sensory_fibres, timetable
+from biorrr.models.theories.theory import (
+    Theory,
+    draw_matrices,
+    pyramidal,
+    sensory_fibres,
+    timetable,
+)
 from biorrr.models.validation import NotNegative, Positive
 
 
@@ -107,9 +113,8 @@ class BurstDependent(Theory):
             "cancelling": float(self.cancelling),
             "gain": 0.3,
         }
-        parameters = [broadcast(name, name, "parameter", value) for name, value in shared.items()]
         return Parts(
-            (timetable(self.rate, *parameters), sensory_fibres(self.ridge), top, cells),
+            (timetable(self.rate, **shared), sensory_fibres(self.ridge), top, cells),
             (
                 proximal(),
                 readout("bursts_post"),
@@ -119,4 +124,4 @@ class BurstDependent(Theory):
 
     def start(self, m, n, seed):
         """Draw weights."""
-        return drawn(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))
+        return draw_matrices(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))

@@ -27,8 +27,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast
-from biorrr.models.theories.theory import Theory, drawn, pyramidal, sensory_fibres, timetable
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable
+from biorrr.models.theories.theory import (
+    Theory,
+    draw_matrices,
+    pyramidal,
+    sensory_fibres,
+    timetable,
+)
 from biorrr.models.validation import NotNegative
 
 
@@ -71,10 +77,7 @@ class FeedbackAlignment(Theory):
         carried = replace(carried, judged="U" if self.feedback == "backprop" else "")
         return Parts(
             (
-                timetable(
-                    self.rate,
-                    broadcast("decay", "decay of weights, over the rate", "parameter", decay),
-                ),
+                timetable(self.rate, decay=decay),
                 sensory_fibres(self.ridge),
                 output,
                 pyramidal(self.k, Variable("apical", "error by feedback")),
@@ -84,7 +87,7 @@ class FeedbackAlignment(Theory):
 
     def start(self, m, n, seed):
         """Draw weights; feedback of "backprop" begins as the readout."""
-        weights = drawn(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))
+        weights = draw_matrices(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))
         return weights | ({"B": weights["U"]} if self.feedback == "backprop" else {})
 
 

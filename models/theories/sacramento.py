@@ -31,9 +31,15 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast
+from biorrr.models.parts import Parts, Pathway, Population, Step, Variable
 from biorrr.models.theories.feedback_alignment import feedback, proximal, readout
-from biorrr.models.theories.theory import Theory, drawn, pyramidal, sensory_fibres, timetable
+from biorrr.models.theories.theory import (
+    Theory,
+    draw_matrices,
+    pyramidal,
+    sensory_fibres,
+    timetable,
+)
 from biorrr.models.validation import NotNegative, number_within
 
 Share = Annotated[float, partial(number_within, low=1e-6, high=1)]
@@ -106,11 +112,10 @@ class Sacramento(Theory):
             Variable("apical", "what is left of the drive"),
             Step("plateau", "apical = topdown - inhibition"),
         )
-        parameters = [broadcast(name, name, "parameter", value) for name, value in shared.items()]
         top_down = replace(feedback("u_pre", "miss_pre", self.learned), drives="topdown")
         return Parts(
             (
-                timetable(self.rate, *parameters),
+                timetable(self.rate, **shared),
                 sensory_fibres(self.ridge),
                 top,
                 cells,
@@ -157,5 +162,5 @@ class Sacramento(Theory):
         """Draw weights in the self-predicting state: interneurons predict the top cells as these
         predict y.
         """
-        weights = drawn(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))
+        weights = draw_matrices(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))
         return weights | {"P": weights["U"], "S": weights["B"], "T": np.eye(n)}

@@ -109,9 +109,9 @@ def noisy_fibres(
     )
 
 
-def timetable(rate: Rate, *others: Variable) -> Population:
-    """Return the neuromodulator that broadcasts ``rate`` as eta, with ``others`` that it broadcasts
-    too.
+def timetable(rate: Rate, *others: Variable, **values: float) -> Population:
+    """Return the neuromodulator that broadcasts ``rate`` as eta, with ``others`` and parameters of
+    these ``values``.
     """
     return Population(
         1,
@@ -119,6 +119,7 @@ def timetable(rate: Rate, *others: Variable) -> Population:
         (
             broadcast("eta", "learning rate"),
             *others,
+            *(broadcast(name, name, "parameter", value) for name, value in values.items()),
             broadcast("eta0", "learning rate at the first sample", "parameter", rate.eta0),
             broadcast("halving", "samples after which the rate has halved", "parameter", rate.N),
         ),
@@ -135,7 +136,7 @@ def pyramidal(k: int, *further: Variable | Step) -> Population:
     )
 
 
-def drawn(seed: int, **shapes: tuple[int, int]) -> dict[str, np.ndarray]:
+def draw_matrices(seed: int, **shapes: tuple[int, int]) -> dict[str, np.ndarray]:
     """Return Gaussian matrices by name; those with m or n rows have columns of unit length on
     average.
     """

@@ -193,7 +193,7 @@ def test_the_range_of_eigenvalues_is_found_once():
 def test_signals_in_time_drive_currents_in_every_tick():
     made = circuit()
     for moving, block in ((frozenset(), "onset"), (frozenset({"x"}), "tick")):
-        program = made.sized({"x": M, "y": N}, moving).program
+        program = made.blueprint_for({"x": M, "y": N}, moving).program
         found = {one.name: name for name, b in program.sample for one in b}
         assert found["proximal_z"] == block
         assert found["distal_a"] == "onset"
@@ -206,7 +206,7 @@ class AtOnset(Departure):
     code: str
     alters = ("pyramidal",)
 
-    def altered(self, cells):
+    def alter_part(self, cells):
         return cells.adding(
             Variable("kept", "something", role="memory"), Step("output", self.code, block="onset")
         )
@@ -232,7 +232,7 @@ class SpikingFibres(Departure):
 
     alters = ("sensory",)
 
-    def altered(self, fibres):
+    def alter_part(self, fibres):
         return fibres.adding(
             Step("input", "x = 2 * x * int(uniform_draw(seed, 1000, moment, i) < 0.5)")
         )
@@ -244,7 +244,7 @@ class Restless(Departure):
 
     alters = ("proximal",)
 
-    def altered(self, proximal):
+    def alter_part(self, proximal):
         return proximal.adding(
             Variable("largest", "largest product so far", "synapse", "memory"),
             Variable("last", "product at the end of the last sample", "synapse", "memory"),

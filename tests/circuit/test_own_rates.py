@@ -1,5 +1,6 @@
 """Rates of one's own: what suggested ones learn, and what a run says of those that do not suit."""
 
+import re
 import warnings
 from dataclasses import replace
 
@@ -87,6 +88,21 @@ def test_a_run_that_diverges_names_the_rate_that_is_wrong():
         learn(X, Y, 2, replace(suggested, x=10.0))
     with pytest.raises(Diverged, match="initial weights are too large; begin with its start"):
         learn(X, Y, 2, Rates(0.001, start=(0.01, 0.1, 100.0)))
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_advice_on_wide_data_is_that_of_the_rates_that_are_suggested(spread):
+    """Many features are exchanged for fewer before rates are compared."""
+    rng = np.random.default_rng(0)
+    latents = rng.standard_normal((6000, 5)) * [5, 3, 2, 2, 1]
+    X = latents @ rng.standard_normal((5, 400)) + spread * rng.standard_normal((6000, 400))
+    Y = latents[:, ::-1] + 0.1 * rng.standard_normal((6000, 5))
+    suggested = Rates.suggested(X, Y, 2)
+    with pytest.raises(Diverged) as caught:
+        learn(X, Y, 2, Rates(1.0))
+    for path in ("x", "y", "q"):
+        told = float(re.search(rf"eta_{path} ([-+.e0-9]*[0-9])", str(caught.value))[1])
+        assert told == pytest.approx(1 / getattr(suggested, path).eta0, rel=0.25)
 
 
 def test_a_run_whose_inhibition_faded_says_so():

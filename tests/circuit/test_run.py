@@ -113,7 +113,7 @@ class Receptors(Departure):
 
     alters = ("sensory",)
 
-    def altered(self, cells):
+    def alter_part(self, cells):
         return cells.adding(Step("input", "x = clip(x, 0, inf)"))
 
 
@@ -123,7 +123,7 @@ class Forgetting(Departure):
 
     alters = ("proximal",)
 
-    def altered(self, pathway):
+    def alter_part(self, pathway):
         return replace(pathway, current=f"0.5 * ({pathway.current})")
 
 

@@ -30,7 +30,7 @@ class Saturating(Departure):
     limit: float = 1.5
     alters = ("pyramidal",)
 
-    def altered(self, cells):
+    def alter_part(self, cells):
         """Let the soma saturate before anybody hears it."""
         return cells.adding(
             Variable(
@@ -51,7 +51,7 @@ class Tiring(Departure):
     recovery: float = 0.3
     alters = ("pyramidal",)
 
-    def altered(self, cells):
+    def alter_part(self, cells):
         """Shape the plateau by its drive and by what earlier plateaus have left."""
         return cells.adding(
             Variable("threshold", "smallest drive", "population", "parameter", self.threshold),

@@ -251,24 +251,19 @@ def checkpointed(tmp_path_factory):
 
     class Spy(checkpoint.CheckpointFile):
         def read(self, job):
-            seen.append((self, job))
+            seen.append(job)
             return super().read(job)
 
     rng = np.random.default_rng(0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("biorrr.circuit.simulation.simulate.CheckpointFile", Spy)
+        patch.setattr("biorrr.circuit.simulation.recorder.CheckpointFile", Spy)
         X, Y = rng.standard_normal((6, 3)), rng.standard_normal((6, 2))
         Microcircuit(k=1, engine="numpy").run(X, Y, centre=True, checkpoint=path)
-    file, job = seen[0]
+    (job,) = seen
 
     def read():
-        recorder = Recorder(job)
-        return (
-            checkpoint.CheckpointFile(checkpoint.Checkpoint(path), file.identity, recorder).read(
-                job
-            ),
-            recorder,
-        )
+        recorder = Recorder(job, "numpy", checkpoint.Checkpoint(path))
+        return recorder.outcome, recorder
 
     return path, path.read_bytes(), read
 
