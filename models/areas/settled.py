@@ -28,9 +28,18 @@ from biorrr.models.paper.clock import Clock
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, sum_over
 from biorrr.models.validation import Positive, number_within, whole_number
 
-# Ticks, and the smallest eigenvalue met while areas learned digits, V1-V2 and synthetic data, by
-# the number of areas.
-_USUAL = {0: (100, 1.0), 1: (100, 1.0), 2: (100, 0.15), 3: (200, 0.1)}
+# Ticks and lower bound of the eigenvalues, by the number of areas. With four areas or more, the
+# weights between areas, which begin unrelated, make eigenvalues complex in the first thousand
+# samples (0.08 + 0.11i with five): the iteration then comes to rest far more slowly, and faster
+# with a bound above the smallest eigenvalue than below it.
+_USUAL = {
+    0: (100, 1.0),
+    1: (100, 1.0),
+    2: (100, 0.15),
+    3: (160, 0.15),
+    4: (300, 0.1),
+    5: (1500, 0.15),
+}
 _MOST_TICKS = 100_000  # a thousand times what two areas need
 
 
@@ -45,14 +54,15 @@ class Settled(Departure):
     Parameters
     ----------
     ticks
-        For which a sample is held; 100 for one and two areas and 200 for more unless given.
+        For which a sample is held; 100 for one and two areas, 160 for three, 300 for four and 1,500
+        for more unless given.
     tolerance
         Largest residual at the last tick, relative to that of silence, with which a run is still
         accepted. The run's attribute `worst_residual` has what came out.
     softest
-        Lower bound of the eigenvalues; smaller ones settle more slowly. Unless given, 1, 0.15 and
-        0.1 for one, two and more areas, and up to that of one area fewer where y clamps the last
-        area.
+        Lower bound of the eigenvalues; smaller ones settle more slowly. Unless given, 1 for one
+        area and 0.15 for more (0.1 for four), and up to that of one area fewer where y clamps the
+        last area.
     """
 
     ticks: Annotated[int, partial(whole_number, minimum=2, maximum=_MOST_TICKS)] | None = None
@@ -69,8 +79,9 @@ class Settled(Departure):
     def alter(self, parts: Parts) -> Parts:
         """Let outputs settle, and let weights and traces change at the last tick of a sample only."""
         pyramidal = parts.all(kind="pyramidal")
-        number, last = min(len(pyramidal), 3), pyramidal[-1]
+        number, last = min(len(pyramidal), max(_USUAL)), pyramidal[-1]
         (ticks, softest), (_, clamped) = _USUAL[number], _USUAL[number - 1]
+        clamped = max(softest, clamped)
         duration = float(self.ticks or ticks)
         clamp = f"feedback{suffix(last.area)} * power_q{suffix(last.area)} / {last.size}"
         areas = [cells.area for cells in pyramidal]

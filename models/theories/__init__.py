@@ -1,17 +1,8 @@
-"""Rival theories of learning in dendrites, one per file, each as the parts of a circuit."""
+"""Rival theories of learning in dendrites, one per file, each as the parts of a circuit.
 
-from biorrr.models.theories.bio_cca import BioCCA
-from biorrr.models.theories.bio_rrr import BioRRR
-from biorrr.models.theories.burst_dependent import BurstDependent
-from biorrr.models.theories.feedback_alignment import FeedbackAlignment
-from biorrr.models.theories.sacramento import Sacramento
-from biorrr.models.theories.theory import Theory
+The names in ``__init__.pyi`` are imported at their first use.
+"""
 
-__all__ = [
-    "BioCCA",
-    "BioRRR",
-    "BurstDependent",
-    "FeedbackAlignment",
-    "Sacramento",
-    "Theory",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

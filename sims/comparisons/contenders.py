@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.comparisons.problems import Posed, Problem
 from biorrr.sims.lab import PERCENT, Lab, Quantity, Task, compiled_if_possible
 from biorrr.sims.lab.lab import StoppedError
 from biorrr.sims.lab.labelled import Grid
-from biorrr.sims.lazy import circuits, data_sets, models, np, xr
+from biorrr.sims.lazy import circuits, models, np, xr
 
 CIRCUIT = "circuit"
 # Fractions of the printed rates to try in turn: they sit at the edge of divergence.

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from biorrr.sims.lazy import analysis, data_sets
+from biorrr.sims import data as data_sets
+from biorrr.sims.lazy import analysis
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,9 @@ class Planted(NamedData):
     """Poisson spikes of two areas with a planted communication subspace.
 
     The log rate of each unit follows latent variables, smooth over the bins of a trial. The
-    source's units follow 8 of them. The target's units follow ``rank`` of these and as many of
-    their own, so that most of what they share does not come from the source. At a gain of 0.6 about
-    a tenth of the target's variance can be predicted.
+    source's units follow 8 of them, or as many as there are units. The target's units follow
+    ``rank`` of these and as many of their own, so that most of what they share does not come from
+    the source. At a gain of 0.6 about a tenth of the target's variance can be predicted.
     """
 
     set_name = "planted"
@@ -105,18 +105,14 @@ class Planted(NamedData):
     seed: int = option(0, "seed of the generator", at_least=0)
 
     def _read(self) -> Dataset:
-        trials, bins, rank, most = (
-            self.trials,
-            self.bins,
-            self.rank,
-            min(SHARED, self.source_units, self.target_units),
-        )
-        if rank > most:
+        trials, bins, rank = self.trials, self.bins, self.rank
+        shared = min(SHARED, self.source_units)
+        if rank > (most := min(shared, self.target_units)):
             raise DataError(f"planted rank: must lie between 0 and {most} (got {rank})")
         rng = np.random.default_rng(self.seed)
-        latents = _smooth(rng.standard_normal((trials, bins, SHARED)))
+        latents = _smooth(rng.standard_normal((trials, bins, shared)))
         own = _smooth(rng.standard_normal((trials, bins, max(rank, 1))))
-        to_source = _loadings(rng, self.source_units, SHARED)
+        to_source = _loadings(rng, self.source_units, shared)
         to_target = [_loadings(rng, self.target_units, one) for one in (rank, own.shape[2])]
         X = _spikes(rng, latents @ to_source.T, self.gain)
         both = np.concatenate([latents[..., :rank], own], axis=2)

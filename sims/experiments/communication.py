@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import Data, Planted
 from biorrr.sims.lab import (
     ExperimentSettings,
@@ -30,7 +31,7 @@ from biorrr.sims.lab import (
     experiment,
     option,
 )
-from biorrr.sims.lazy import data_sets, np, xr
+from biorrr.sims.lazy import np, xr
 
 if TYPE_CHECKING:
     from biorrr.analysis.communication import TwoAreas

@@ -26,6 +26,7 @@ from itertools import product
 from typing import Any
 
 from biorrr.errors import InputError
+from biorrr.sims import data as data_sets
 from biorrr.sims.comparisons.contenders import (
     CIRCUIT,
     STABLE,
@@ -50,7 +51,7 @@ from biorrr.sims.lab import (
     seeds_option,
 )
 from biorrr.sims.lab.training import check_rank
-from biorrr.sims.lazy import analysis, data_sets, models, xr
+from biorrr.sims.lazy import analysis, models, xr
 
 STEPS = {"online": 100_000, "offline": 20_000}  # as in the paper: five of its epochs, and one
 QUICK_STEPS = {"online": 10_000, "offline": 500}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.experiments.plateau import (
     EXCESS,
@@ -43,7 +44,7 @@ from biorrr.sims.lab.training import (
     learned,
     unjudged_because,
 )
-from biorrr.sims.lazy import analysis, data_sets, np, xr
+from biorrr.sims.lazy import analysis, np, xr
 from biorrr.sims.words import in_full
 
 RECORDED_SAMPLES = 300  # in which distal plasticity is recorded

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import SMALL_DATA, Data
 from biorrr.sims.lab import (
     PERCENT,
@@ -33,7 +34,7 @@ from biorrr.sims.lab import (
     option,
     seeds_option,
 )
-from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
+from biorrr.sims.lazy import analysis, circuits, models, np, xr
 
 SNAPSHOTS = 40
 SHOWN = 2000  # samples whose plateaus are drawn

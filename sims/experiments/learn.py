@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.lab import (
     Figure,
@@ -35,7 +36,7 @@ from biorrr.sims.lab.training import (
     learned,
     scored,
 )
-from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
+from biorrr.sims.lazy import analysis, circuits, np, xr
 
 TRACES = ("plateau", "a", "inhibition", "z")
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.lab import (
     PERCENT,
@@ -43,7 +44,7 @@ from biorrr.sims.lab.training import (
     learned,
     unjudged_because,
 )
-from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
+from biorrr.sims.lazy import analysis, circuits, np, xr
 from biorrr.sims.words import in_full
 
 PLACE = 'Sec. 6, "Interpretation of calcium plateau potential in Bio-RRR"'

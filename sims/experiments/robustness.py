@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import SMALL_DATA, Data
 from biorrr.sims.lab import (
     PERCENT,
@@ -32,7 +33,7 @@ from biorrr.sims.lab import (
     seeds_option,
 )
 from biorrr.sims.lab.training import baseline_quantities, cell_arguments, check_rank, default_ridge
-from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
+from biorrr.sims.lazy import analysis, circuits, models, np, xr
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import SMALL_DATA, Data
 from biorrr.sims.lab import (
     PERCENT,
@@ -31,7 +32,7 @@ from biorrr.sims.lab import (
     seeds_option,
 )
 from biorrr.sims.lab.training import check_rank, farthest
-from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
+from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import in_full
 
 SNAPSHOTS = 60

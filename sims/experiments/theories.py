@@ -14,7 +14,9 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import SMALL_DATA, Data
 from biorrr.sims.lab import (
     PERCENT,
@@ -33,8 +35,10 @@ from biorrr.sims.lab import (
     seeds_option,
 )
 from biorrr.sims.lab.training import check_rank
-from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
-from biorrr.sims.lazy import theories as rivals
+from biorrr.sims.lazy import analysis, circuits, models, np, xr
+
+if TYPE_CHECKING:
+    from biorrr.models.theories import Theory
 
 RIDGE = 0.1  # of data of mean square 1, as noise of the fibres
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
@@ -172,10 +176,12 @@ def compete(lab: Lab, data: data_sets.Dataset) -> xr.Dataset:
     return found.assign(drawn_excess=ends, drawn_law=("draw", laws))
 
 
-def make(name: str, k: int, rate: models.Rate | None = None) -> rivals.Theory:
+def make(name: str, k: int, rate: models.Rate | None = None) -> Theory:
     """Return a theory with ``k`` cells."""
+    from biorrr.models import theories
+
     cls, options, _ = THEORIES[name]
-    theory = getattr(rivals, cls)(k=k, ridge=RIDGE, **options)  # type: ignore[arg-type]
+    theory = getattr(theories, cls)(k=k, ridge=RIDGE, **options)  # type: ignore[arg-type]
     return theory if rate is None else replace(theory, rate=rate)
 
 
@@ -232,7 +238,7 @@ def learn(
     }
 
 
-def predicted(theory: rivals.Theory, seed: int, data: data_sets.Dataset) -> float:
+def predicted(theory: Theory, seed: int, data: data_sets.Dataset) -> float:
     """Return the excess that law 1 predicts where feedback is fixed; NaN for other theories."""
     if "fixed" not in theory.name:
         return math.nan

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import Data, Synthetic
 from biorrr.sims.lab import (
     PERCENT,
@@ -33,7 +34,7 @@ from biorrr.sims.lab import (
     seeds_option,
 )
 from biorrr.sims.lab.training import check_rank
-from biorrr.sims.lazy import analysis, circuits, data_sets, models, np, xr
+from biorrr.sims.lazy import analysis, circuits, models, np, xr
 
 QUICK_SAMPLES = 20_000
 RULES = {"plain": "the paper's rule", "traces": "eligibility traces"}

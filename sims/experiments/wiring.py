@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import SMALL_DATA
 from biorrr.sims.lab import (
     PERCENT,
@@ -24,7 +25,7 @@ from biorrr.sims.lab import (
     experiment,
 )
 from biorrr.sims.lab.training import TrainingSettings, check_rank, default_ridge, learned
-from biorrr.sims.lazy import circuits, data_sets, nx
+from biorrr.sims.lazy import circuits, nx
 
 CAPTIONS = {
     "wiring": (

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from biorrr.errors import BiorrrError, RunError
+from biorrr.sims import data as data_sets
 from biorrr.sims.lab.findings import Findings, Quantity
 from biorrr.sims.lab.own_circuits import circuit_function, compiled_if_possible
 from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder, write_results
 from biorrr.sims.lab.safe_files import inside, open_inside
 from biorrr.sims.lab.settings import NO_NUMBERS, BasicSettings, config_text, provenance
 from biorrr.sims.lab.workers import Submit, submit_here
-from biorrr.sims.lazy import circuits, data_sets, xr
+from biorrr.sims.lazy import circuits, xr
 from biorrr.sims.start import PRESSED
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import Data
 from biorrr.sims.lab.findings import PERCENT, Quantity
 from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, data_option, option
-from biorrr.sims.lazy import analysis, circuits, data_sets, np, xr
+from biorrr.sims.lazy import analysis, circuits, np, xr
 
 # What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus
 # come within 5 % of it after a million samples and within 1 % after two.

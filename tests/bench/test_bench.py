@@ -117,8 +117,18 @@ def test_a_row_has_the_time_of_the_circuit_and_the_ratios_of_others(monkeypatch)
     times = {"circuit": [1e-6, 2e-6, 4e-6], "c_loop": [2e-6, 2e-6, 2e-6]}
     found = {name: np.array(values) for name, values in times.items()}
     monkeypatch.setattr(bench, "slopes", lambda learners, seconds, repeats: found)
+    monkeypatch.setattr(bench, "measure_apart", lambda *_: {"jax_scan": np.array([4e-6] * 3)})
     race = bench.Race("6x4x2", Task(6, 4, 2), ("c_loop", "jax_scan"))
-    assert bench.measure_race(race) == {"circuit": "2", "C": "1"}
+    assert bench.measure_race(race) == {"circuit": "2", "C": "1", "JAX": "2"}
+
+
+@pytest.mark.parametrize(("name", "times"), [("matrix_loop", 2), ("jax_scan", None)])
+def test_a_contestant_can_run_in_a_process_of_its_own(name, times):
+    found = bench.measure_apart(bench.RACES[0], name, 0.002, 2)
+    if times is None and not found:
+        pytest.skip("JAX is not installed")
+    assert found[name].shape == (2,)
+    assert (found[name] > 0).all()
 
 
 def test_several_runs_have_their_time_and_that_of_one_after_another():

@@ -63,7 +63,7 @@ class Loop:
     """The equations of the areas, sample after sample."""
 
     def __init__(
-        self, weights, gains, rho=1.0, s=0.0, ridge=0.0, softest=(1.0, 0.15, 0.1), ticks=TICKS
+        self, weights, gains, rho=1.0, s=0.0, ridge=0.0, softest=(1.0, 0.15, 0.15), ticks=TICKS
     ):
         self.weights, self.gains, self.rho, self.s, self.ridge = list(weights), gains, rho, s, ridge
         self.softest, self.clamped = softest[len(weights) - 1], softest[max(len(weights) - 2, 0)]
@@ -455,3 +455,18 @@ def test_a_hierarchy_has_no_single_q_and_r(data):
     run = Hierarchy((2, 2), engine="numpy").run(data[0][:20], data[1][:20], progress=False)
     with pytest.raises(ValueError, match=r"r_minus_qt: needs matrices Q and R, .* has W1, A1, Q1"):
         _ = run.r_minus_qt
+
+
+@pytest.mark.parametrize("areas", [(4, 3, 2), (4, 4, 3, 2), (4, 4, 4, 3, 2)])
+def test_many_areas_settle(areas):
+    """While the weights between them, which begin unrelated, find each other."""
+    rng = np.random.default_rng(0)
+    shared = rng.standard_normal((3000, 5))
+    X, Y = (
+        shared @ rng.standard_normal((5, count)) + 0.3 * rng.standard_normal((3000, count))
+        for count in (30, 12)
+    )
+    unit_variance = 1 / float(np.square(Y).mean())
+    hierarchy = Hierarchy(areas, (*(1.0,) * len(areas), unit_variance), engine="cpp")
+    run = hierarchy.run(X, Y, order=np.arange(1500), record=(), progress=False)
+    assert run.attrs["worst_residual"] < 1e-8

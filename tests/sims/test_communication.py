@@ -206,6 +206,17 @@ def test_the_removed_r2_is_without_as_many_dimensions_as_the_chosen_rank(tmp_pat
     assert summary["removed_r2"] == pytest.approx(removed[summary["rank"]], rel=1e-9)
 
 
+def test_ranks_that_the_data_do_not_allow_are_left_out_or_refused(tmp_path, capsys):
+    data = '{name = "planted", trials = 20, source-units = 6, target-units = 3, rank = 1}'
+    args = ["communication", "--data", data, "--folds", "2", "--draws", "0", "--shuffles", "0"]
+    args += ["--no-simulation", "--lags", "0", "--out", str(tmp_path / "run")]
+    assert main.run([*args, "--ranks", "4", "--ranks", "3"]) == 0
+    summary = json.loads((tmp_path / "run/summary.json").read_text())
+    assert [name for name in summary if name.startswith("exact_r2_")] == ["exact_r2_3"]
+    assert main.run([*args, "--force", "--ranks", "5", "--ranks", "4"]) == 2
+    assert "6 in the source and 3 in the target (got 4)" in capsys.readouterr().err
+
+
 def test_too_few_shuffles_are_no_verdict(tmp_path):
     _, _, summary = explore(tmp_path / "run", "--draws", "0", "--shuffles", "4", gain=1.2)
     assert summary["null_p"] == 0.2

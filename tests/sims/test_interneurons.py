@@ -1,5 +1,8 @@
 """``biorrr interneurons``: direct inhibition from own parts, and what is measured of circuits."""
 
+import re
+import tomllib
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +15,7 @@ from biorrr.models import Rates
 from biorrr.sims.experiments import interneurons as experiment
 from biorrr.sims.lab import Claim
 
+DOCS = Path(__file__).parents[2] / "docs"
 K = 2
 X, Y = experiment.in_units(*experiment.planted((1.6, 1.0, 0.4), seed=9, samples=500), K)
 
@@ -100,3 +104,61 @@ def test_every_claim_fails_for_circuits_that_break_it():
     found = {one.name: one for one in experiment.summarise(maps, unequal, turns, modes, silence, k)}
     for name, (text, *_) in experiment.CLAIMS.items():
         assert Claim.about(found[name], text).holds is False, name
+
+
+BOUND = re.compile(
+    r"(?:at least (?P<least>\S+)|at most (?P<most>\S+)|(?P<low>\S+) to (?P<high>\S+))"
+    r"(?P<percent> %)? \| \**\{interneurons\[(?P<name>\w+)\]"
+)
+
+
+def test_bounds_are_those_that_the_page_states():
+    """They were fixed before the runs."""
+    quotes = tomllib.loads((DOCS / "numbers/quotes.toml").read_text())["quotes"]
+    found = filter(None, map(BOUND.search, quotes["docs/interneurons.md"]))
+    found = [one for one in found if one["name"] in experiment.CLAIMS]
+    assert len(found) == len(experiment.CLAIMS) - 1  # one is not quoted
+    for one in found:
+        low, high = (
+            float(text) / (100 if one["percent"] else 1) if text else None
+            for text in (one["least"] or one["low"], one["most"] or one["high"])
+        )
+        _, lowest, highest = experiment.CLAIMS[one["name"]]
+        assert low in (lowest, None)
+        assert high in (highest, None)
+    assert experiment.CLAIMS["unequal_agreement"][1] == experiment.CLAIMS["agreement"][1]
+
+
+class Asked:
+    """A lab that remembers what it was asked to compute, and has no answers."""
+
+    def __init__(self):
+        self.settings, self.over = experiment.InterneuronSettings(engine="numpy"), []
+
+    def set(self, **_):
+        return self.settings
+
+    def load(self, value):
+        return value.load()
+
+    def map(self, function, over, problems):
+        self.over.append(over)
+        if "l" in over and over["l"][0] == "row":
+            raise StopIteration
+        return xr.Dataset()
+
+
+def test_the_table_has_the_circuits_and_rates_of_the_page():
+    lab = Asked()
+    with pytest.raises(StopIteration):
+        experiment.interneurons.function(lab, lab.settings)
+    asked = {name: values[1] for name, values in lab.over[-1].items() if name != "problem"}
+    rates = [(x, y * x, q * x) for x, y, q in zip(*(asked[n] for n in "xyq"), strict=True)]
+    page = (DOCS / "interneurons.md").read_text()
+    stated = re.findall(r"\(([\d., ]+)\)e-3 \|", page)
+    np.testing.assert_allclose(
+        rates, [[1e-3 * float(one) for one in text.split(",")] for text in stated]
+    )
+    assert asked["l"] == (4, 8, 0, 3, 2, 4, 4)
+    assert asked["r"][-2:] == (0.1, 10)  # "R ten times slower", "R ten times faster"
+    assert set(asked["r"][:-2]) == {1}

@@ -60,6 +60,7 @@ def folder(tmp_path_factory):
 def test_every_sentence_has_one_number_and_one_verdict(folder):
     page = json.loads((folder / "paper.json").read_text())
     assert len(page["sentences"]) == 9
+    assert moved_bounds(page) == {}
     assert len({one["quote"] for one in page["sentences"]}) == len(page["sentences"])
     assert all(
         one["place"] and one["cases"][0]["number"] and one["cases"][0]["verdict"]
@@ -79,6 +80,21 @@ def test_every_chapter_bears_on_its_sentences(tmp_path, monkeypatch):
     record = json.loads((tmp_path / "run/paper.json").read_text())
     assert len(record["sentences"]) == 26
     assert record["not run"] == {}
+    assert moved_bounds(record) == {}
+
+
+def moved_bounds(record):
+    """Return the bounds of sentences that are not those of the page, by sentence: they were fixed
+    before the runs.
+    """
+    page = json.loads((DOCS / "numbers/paper.json").read_text())
+
+    def bounds(one):
+        return {case["bounds"] for case in one["cases"] if case["bounds"]}
+
+    stored = {one["quote"]: bounds(one) for one in page["sentences"]}
+    found = {one["quote"]: bounds(one) - stored[one["quote"]] for one in record["sentences"]}
+    return {quote: moved for quote, moved in found.items() if moved}
 
 
 def test_it_is_reported_and_a_cut_run_goes_on(folder, tmp_path, monkeypatch):

@@ -152,6 +152,20 @@ def test_bounds_are_judged_once_learning_has_converged(data, excess, samples, ve
     assert claim.holds is verdict
 
 
+def test_the_seed_that_is_farthest_from_law_1_counts(data):
+    law = predicted(make("fixed feedback", 2), 0, data)
+    lab = Answers(
+        lambda theory, relative, seed: law + 0.01 * seed, theories=("fixed feedback",), draws=2
+    )
+    results = compete(lab, data).expand_dims(data=["digits"])
+    results["law"] = results["excess"] - xr.DataArray([0.001, -0.04, 0.02], dims="seed")
+    found = {one.name: one for one in measured(results, "digits", "fixed feedback")}
+    assert found["digits_fixed_feedback_from_law"].value == pytest.approx(0.04)
+    assert found["digits_fixed_feedback_from_law"].spread is None
+    assert found["digits_fixed_feedback_excess"].value == pytest.approx(law + 0.01)
+    assert found["digits_fixed_feedback_excess"].spread == pytest.approx(0.01)
+
+
 def test_bio_cca_is_judged_on_its_own_problem(data):
     lab = Answers(lambda theory, relative, seed: 0.5, theories=("Bio-CCA",))
     results = compete(lab, data).expand_dims(data=["digits"])

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.comparisons.contenders import (
     STABLE,
     Contender,
@@ -35,7 +36,7 @@ from biorrr.sims.lab import (
     seeds_option,
 )
 from biorrr.sims.lab.labelled import Grid
-from biorrr.sims.lazy import analysis, data_sets, models, xr
+from biorrr.sims.lazy import analysis, models, xr
 
 RANKS = {
     "mnist": 1,

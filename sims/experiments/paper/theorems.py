@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+from biorrr.sims import data as data_sets
 from biorrr.sims.data import Data
 from biorrr.sims.experiments.plateau import PLACE as INTERPRETATION
 from biorrr.sims.lab import (
@@ -20,7 +21,7 @@ from biorrr.sims.lab import (
     option,
 )
 from biorrr.sims.lab.training import check_rank, default_ridge
-from biorrr.sims.lazy import analysis, data_sets, models, np
+from biorrr.sims.lazy import analysis, models, np
 
 # Bounds.
 EQUAL = 1e-8  # two ways to the same number agree, relative to its size

@@ -42,15 +42,19 @@ def compiled(source: str, constants: Mapping[str, float]):
         return ctypes.CDLL(str(library)).learn
 
 
-def prepare(task: Task):
-    """Compile for the sizes of ``task``."""
-    learn = compiled("loop.c", {"M": task.m, "N": task.n, "K": task.k, "L": task.k})
+def prepare(task: Task, source: str = "loop.c", cell_by_cell: bool = False):
+    """Compile for the sizes of ``task``; ``cell_by_cell`` for a loop that keeps Vx and Vy so."""
+    learn = compiled(source, {"M": task.m, "N": task.n, "K": task.k, "L": task.k})
     learn.argtypes = [array, array, indices, ctypes.c_int64, *6 * [array], ctypes.c_double]
 
     def run(order):
         Vx, Vy, Q, R = task.weights()
         Q, R = Q.T.copy(), R.T.copy()  # source by target, as the circuit keeps them
+        if cell_by_cell:
+            Vx, Vy = Vx.T.copy(), Vy.T.copy()
         learn(task.X, task.Y, order, len(order), Vx, Vy, Q, R, task.eta0, task.N, 0.0)
+        if cell_by_cell:
+            Vx, Vy = Vx.T, Vy.T
         return {"Vx": Vx, "Vy": Vy, "Q": Q.T, "R": R.T}
 
     return run
