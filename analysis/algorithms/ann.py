@@ -22,7 +22,7 @@ from biorrr.analysis.algorithms.kernel import (
     set_product,
     square,
 )
-from biorrr.analysis.algorithms.weights import check_weights
+from biorrr.analysis.algorithms.weights import initial_weights
 from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.analysis.regression.covariance import covariances
 from biorrr.models.rates import Rates
@@ -109,9 +109,8 @@ class TwoLayerANN(OnlineFilterLearner):
         if given_rates(self.rates) is None:
             xx, yy = (np.square(A).sum() / len(A) or 1.0 for A in (X, Y))
             size_x, size_y = 0.5 / np.sqrt(m * xx), 0.5 * np.sqrt(yy / n)
-        Vx, Vy = size_x * rng.standard_normal((m, k)), size_y * rng.standard_normal((n, k))
-        self.Vx_ = Vx if self.Vx0 is None else check_weights("Vx0", self.Vx0, (m, k))
-        self.Vy_ = Vy if self.Vy0 is None else check_weights("Vy0", self.Vy0, (n, k))
+        sizes = size_x, size_y, 0.0
+        self.Vx_, self.Vy_, _ = initial_weights((m, n, k), sizes, rng, self.Vx0, self.Vy0, None)
         self._mean_squares = np.zeros(2)  # <|x|^2>, <|y|^2>
         self.t_ = 0
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biorrr.analysis.figures.style import (
     COLUMN,
@@ -62,11 +60,11 @@ def plot_race(results: Dataset, steps: str = "samples", title: str = "", note: s
     a_pass = (results["passes"] / results["t"]).max(("k", "seed", "snapshot")).values
     if np.allclose(a_pass, a_pass[0]):
         del rows["passes"]
-    ranks, lines = results["k"].values, _lines(results["learner"].values)
+    ranks = results["k"].values
     size = {"width": PAGE, "height": 1.2 + 1.9 * len(rows)}
     axes = axes_of(None, len(rows), len(ranks), **size, sharey=True)
     for (row, column), ax in np.ndenumerate(axes):
-        _excess(ax, results.isel(k=column), [*rows][row], lines)
+        _draw_excess(ax, results.isel(k=column), [*rows][row])
         ax.set(ylim=(_FLOOR, 1.5), xlabel=[*rows.values()][row])
     for ax, k in zip(axes[0], ranks, strict=True):
         ax.set_title(f"$k = {k}$")
@@ -81,19 +79,11 @@ def plot_constraint(results: Dataset, steps: str = "samples", title: str = "") -
     """Draw ||Vx'CxxVx - I||^2/k, ``whitening_error`` (learner, k, seed, snapshot), against ``t``
     without seed.
     """
-    ranks, lines = results["k"].values, _lines(results["learner"].values)
+    ranks = results["k"].values
     axes = axes_of(None, 1, len(ranks), width=PAGE, height=2.9, sharey=True)
     for ax, k in zip(axes[0], ranks, strict=True):
-        for learner in lines:
-            one = results.sel(k=k, learner=learner)
-            _band(
-                ax,
-                one["t"].values,
-                np.maximum(_seeds(one, "whitening_error"), 1e-12),
-                learner,
-                lines,
-            )
-        ax.set(xscale="log", yscale="log", title=f"$k = {k}$", xlabel=steps)
+        _draw_lines(ax, results.sel(k=k), "t", "whitening_error", 1e-12)
+        ax.set(title=f"$k = {k}$", xlabel=steps)
         ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-6))
     axes[0, 0].set_ylabel("$\\Vert V_x' C_{xx} V_x - I \\Vert^2 / k$")
     return _explain(axes[0, 0], results.sizes["seed"], title)
@@ -106,10 +96,10 @@ def plot_pictures_race(results: Dataset) -> Figure:
     """
     if "data" not in results.dims:  # a single data set
         results = results.expand_dims("data")
-    panels, lines = results["data"].values, _lines(results["learner"].values)
+    panels = results["data"].values
     axes = axes_of(None, 1, len(panels), width=PAGE, height=2.9, sharey=True)
     for ax, name in zip(axes[0], panels, strict=True):
-        _excess(ax, results.sel(data=name), "t", lines)
+        _draw_excess(ax, results.sel(data=name), "t")
         ax.set(ylim=(1e-3, 1.5), title=name, xlabel="samples")
     axes[0, 0].set_ylabel(EXCESS)
     in_percent(axes[0, 0])
@@ -161,45 +151,29 @@ def _map_rates(ax: Axes, tried: Dataset) -> Any:
     return image
 
 
-def _lines(learners: NDArray) -> dict[str, tuple]:
-    """Return colour, dashes and marker of each learner; the circuit comes first."""
-    return {
-        str(one): (shade(place), *_LOOKS[(place + place // len(_LOOKS)) % len(_LOOKS)])
-        for place, one in enumerate(learners)
-    }
-
-
-def _seeds(results: Dataset, name: str) -> NDArray:
-    """Return a quantity of one learner, (seeds, S)."""
-    return (
-        results[name].transpose(..., "seed", "snapshot").values.reshape(results.sizes["seed"], -1)
-    )
-
-
-def _excess(ax: Axes, results: Dataset, along: str, lines: Mapping[str, tuple]) -> None:
-    """Draw the excess of every learner, (learner, seed, snapshot), along a quantity, and the line
-    of arrival.
+def _draw_lines(ax: Axes, results: Dataset, along: str, name: str, least: float) -> None:
+    """Draw a quantity of every learner, (learner, seed, snapshot), along another: the mean over
+    seeds in a band of one standard deviation; the start, at 0, is left out.
     """
-    for learner in lines:
+    for place, learner in enumerate(results["learner"].values):
         one = results.sel(learner=learner)
         x = one[along].mean("seed").values if "seed" in one[along].dims else one[along].values
-        _band(ax, x, np.maximum(_seeds(one, "excess"), _FLOOR / 10), learner, lines)
-    ax.axhline(_NEAR, label=f"{100 * _NEAR:g} %: counts as arrived", **THEORY)
+        scores, shown = np.maximum(one[name].transpose("seed", ...).values, least), x > 0
+        mean, spread = scores.mean(axis=0)[shown], scores.std(axis=0)[shown]
+        dashes, marker = _LOOKS[(place + place // len(_LOOKS)) % len(_LOOKS)]
+        first = 3 * place % max(len(mean), 1)  # markers of lines that coincide lie side by side
+        style = {"marker": marker, "markersize": 3, "markevery": (first, 16)}
+        look: dict[str, Any] = {"color": shade(place), "linestyle": dashes, "label": str(learner)}
+        ax.plot(x[shown], mean, **look, **style)
+        low = np.maximum(mean - spread, 0.1 * mean)  # on a logarithmic axis none may reach 0
+        ax.fill_between(x[shown], low, mean + spread, color=shade(place), alpha=0.2, linewidth=0)
     ax.set(xscale="log", yscale="log")
 
 
-def _band(ax: Axes, x: NDArray, scores: NDArray, learner: str, lines: Mapping[str, tuple]) -> None:
-    """Draw the mean of ``scores`` (seeds, S) over ``x`` (S,) in a band of one standard deviation; x
-    = 0 is left out.
-    """
-    colour, dashes, marker = lines[learner]
-    shown = x > 0
-    mean, spread = scores.mean(axis=0)[shown], scores.std(axis=0)[shown]
-    first = 3 * list(lines).index(learner)  # markers of two lines that coincide lie side by side
-    style = {"marker": marker, "markersize": 3, "markevery": (first % max(len(mean), 1), 16)}
-    ax.plot(x[shown], mean, color=colour, linestyle=dashes, label=learner, **style)
-    low = np.maximum(mean - spread, 0.1 * mean)  # on a logarithmic axis a band must not reach 0
-    ax.fill_between(x[shown], low, mean + spread, color=colour, alpha=0.2, linewidth=0)
+def _draw_excess(ax: Axes, results: Dataset, along: str) -> None:
+    """Draw the excess of every learner along a quantity, and the line of arrival."""
+    _draw_lines(ax, results, along, "excess", _FLOOR / 10)
+    ax.axhline(_NEAR, label=f"{100 * _NEAR:g} %: counts as arrived", **THEORY)
 
 
 def _explain(ax: Axes, seeds: int, title: str = "", note: str = "") -> Figure:

@@ -9,7 +9,7 @@ them; ``exact`` is their exact solution, where it is known already; ``neurons`` 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,15 +65,18 @@ def plateau_of(
     if samples is not None:
         data, shown = _between(data, *samples), samples[1] - samples[0]
     found = stages(data, X, Y, exact, shown)
-    chosen = {_title(one, title, samples): one for title, one in found.items()}
-    cells, held = _chosen(data, neurons, MOST_TRACED), _held(data)
-    shown_onsets = {title: onsets(data, one.samples) for title, one in chosen.items()}
+    chosen = {
+        f"samples {one.samples[0]} to {one.samples[-1]}" if samples else title: one
+        for title, one in found.items()
+    }
+    cells = _chosen(data, neurons, MOST_TRACED)
+    clocks = {title: Clock.of(data, one.samples) for title, one in chosen.items()}
     return plot_plateau(
         {title: _of_cells(one.traces, cells) for title, one in chosen.items()},
         {title: _of_cells(one.theory, cells) for title, one in chosen.items() if one.theory},
-        at={title: moments(data, one.samples) for title, one in chosen.items()},
-        unit=unit_of(data),
-        onsets=shown_onsets if held else None,
+        at={title: one.moments for title, one in clocks.items()},
+        unit=next(iter(clocks.values())).unit,
+        onsets={title: one.onsets for title, one in clocks.items()} if _held(data) else None,
         neurons=[_name(data, cell) for cell in cells],
         note=HALFWAY if "halfway" in found else "",
         ax=ax,
@@ -82,12 +85,9 @@ def plateau_of(
 
 def _of_cells(signals: Mapping[str, NDArray], cells: list[int]) -> dict[str, NDArray]:
     """Return signals by name with a row per tick and a column per chosen cell."""
-    return {name: _rows(signal, cells) for name, signal in signals.items()}
-
-
-def _title(stage: Stage, title: str, samples: tuple[int, int] | None) -> str:
-    """Return the title of a stage: its name, or its samples where these were asked for."""
-    return title if samples is None else f"samples {stage.samples[0]} to {stage.samples[-1]}"
+    return {
+        name: signal.reshape(-1, signal.shape[-1])[:, cells] for name, signal in signals.items()
+    }
 
 
 def _between(data: Dataset, first: int, stop: int) -> Dataset:
@@ -141,7 +141,8 @@ def shared_rate(
     if not np.array_equal(recorded_q, recorded_r):
         return None
     recorded = data["sample"].values
-    at = (moments(data, recorded) - onsets(data, recorded)[0]) / _hold(data) + recorded[0]
+    clock = Clock.of(data, recorded)
+    at = (clock.moments - clock.onsets[0]) / clock.hold + recorded[0]
     return lambda t: np.interp(t, at, recorded_q)
 
 
@@ -190,18 +191,18 @@ def raster_of(
     any, over traces.
     """
     last, cells = last_samples(data, shown), _chosen(data, neurons, MOST_RECORDED)
-    starts, timed = onsets(data, last.samples), None
+    clock, timed = Clock.of(data, last.samples), None
     if spikes is not None:
         fired, who, each = spikes
         kept = np.isin(who // each, cells)
         place = np.array([cells.index(one) for one in who[kept] // each], dtype=int)
-        step = _hold(data) / (data.sizes["time"] if _held(data) else 1)
-        timed = starts[0] + step * fired[kept], place * each + who[kept] % each, each
+        step = clock.hold / (data.sizes["time"] if _held(data) else 1)
+        timed = clock.onsets[0] + step * fired[kept], place * each + who[kept] % each, each
     return plot_raster(
-        moments(data, last.samples),
+        clock.moments,
         _of_cells(last.traces, cells),
-        onsets=starts,
-        unit=unit_of(data),
+        onsets=clock.onsets,
+        unit=clock.unit,
         spikes=timed,
         neurons=[_name(data, cell) for cell in cells],
         ax=ax,
@@ -264,43 +265,40 @@ def last_samples(data: Dataset, shown: int) -> Stage:
     return [*stages(data, shown=shown).values()][-1]
 
 
-def moments(data: Dataset, samples: NDArray) -> NDArray:
-    """Return the end of each tick of ``samples`` in the unit of :func:`unit_of`; milliseconds count
-    from the first.
+class Clock(NamedTuple):
+    """The horizontal axis of traces.
+
+    Attributes
+    ----------
+    unit
+        Its label.
+    hold
+        Duration of a sample.
+    onsets : (samples,)
+        Onset of each sample; milliseconds count from the first.
+    moments : (ticks,)
+        End of each tick.
     """
-    starts = onsets(data, samples)
-    if not _held(data):
-        return starts
-    within = data["time"].values * _hold(data) / data["time"].values[-1]
-    return (starts[:, None] + within).ravel()
 
+    unit: str
+    hold: float
+    onsets: NDArray
+    moments: NDArray
 
-def onsets(data: Dataset, samples: NDArray) -> NDArray:
-    """Return the onset of each of ``samples`` in the unit of :func:`unit_of`."""
-    if _in_seconds(data):
-        return _hold(data) * samples
-    return _hold(data) * (samples - samples[0]) if _held(data) else samples
-
-
-def _hold(data: Dataset) -> float:
-    """Return the duration of a sample in the unit of :func:`unit_of`."""
-    if _in_seconds(data):
-        return float(data.attrs["seconds_per_sample"])
-    return float(data["time"].values[-1]) if _held(data) else 1.0
-
-
-def unit_of(data: Dataset) -> str:
-    """Return the label of the horizontal axis."""
-    return "time (s)" if _in_seconds(data) else "time (ms)" if _held(data) else "sample"
-
-
-def _in_seconds(data: Dataset) -> bool:
-    return bool(data.attrs.get("signal_in_time"))
-
-
-def _rows(trace: NDArray, cells: list[int]) -> NDArray:
-    """Return one row per tick and one column per chosen neuron."""
-    return trace.reshape(-1, trace.shape[-1])[:, cells]
+    @classmethod
+    def of(cls, data: Dataset, samples: NDArray) -> Clock:
+        """Return the clock of a run for some of its samples."""
+        held = _held(data)
+        ticks = data["time"].values if held else np.ones(1)
+        unit, hold, onsets = "sample", 1.0, samples
+        if data.attrs.get("signal_in_time"):
+            unit, hold = "time (s)", float(data.attrs["seconds_per_sample"])
+            onsets = hold * samples
+        elif held:
+            unit, hold = "time (ms)", float(ticks[-1])
+            onsets = hold * (samples - samples[0])
+        moments = (onsets[:, None] + ticks * hold / ticks[-1]).ravel() if held else onsets
+        return cls(unit, hold, onsets, moments)
 
 
 def _chosen(

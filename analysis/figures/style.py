@@ -284,12 +284,6 @@ def in_percent(ax: Axes, along: str = "y") -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-def ticks_at(ax: Axes, values: ArrayLike) -> None:
-    """Label the horizontal axis at ``values`` (n,) alone."""
-    ax.set_xticks(np.asarray(values), [f"{value:g}" for value in np.asarray(values)])
-    ax.minorticks_off()
-
-
 def for_log_axis(samples: ArrayLike) -> np.ndarray:
     """Return sample counts, with a count of 0 moved to half the first that follows."""
     samples = np.asarray(samples, dtype=float)

@@ -58,11 +58,12 @@ def write_page(
     job = prepare(circuit, X, Y, final=False, events=quiet, **settings)
     if followed is not None:
         job = _following(job, followed)
+    data = json.dumps(_contents(job, cells, pixels, s), separators=(",", ":"))
     page = render(
         "page.html",
         title=title,
         program=write_program(job.blueprint),
-        data=_as_json(_contents(job, cells, pixels, s)),
+        data=data.replace("<", "\\u003c"),  # so that nothing in it can end it
     )
     with whole_file(Path(path)) as partial:
         partial.write_text(page, encoding="utf-8")
@@ -183,8 +184,9 @@ def theory_of(job: Job, s: float | None) -> dict[str, Any] | None:
     """
     from biorrr.analysis.regression.exact_solution import ExactSolution
 
-    circuit, weights = job.circuit, [p.weight for p in job.blueprint.parts.weighted]
-    if "Vx" not in weights or set(job.feeds) != {"x", "y"}:
+    circuit, turns = job.circuit, job.blueprint.orientations
+    outputs = {p.weight: turns[p.name].targets for p in job.blueprint.parts.weighted}
+    if "Vx" not in outputs or set(job.feeds) != {"x", "y"}:
         return None
     ridges = (0.0, 0.0)
     if isinstance(circuit, RegressionCircuit):
@@ -192,7 +194,7 @@ def theory_of(job: Job, s: float | None) -> dict[str, Any] | None:
         s = circuit.s if s is None and not circuit.apical else s
     if s is None:
         return None
-    k = job.blueprint.orientations[_pathway_of(job.blueprint, "Vx")].targets
+    k = outputs["Vx"]
     X, Y = (job.feeds[name].values - job.feeds[name].mean for name in ("x", "y"))
     exact = ExactSolution(X, Y, number_within("s", s, 0, 1), ridges)
     every = len(exact.eigenvalues)
@@ -206,11 +208,6 @@ def theory_of(job: Job, s: float | None) -> dict[str, Any] | None:
         "readout": _packed(exact.readout(every)),
         "eigenvalues": _packed(exact.eigenvalues),
     }
-
-
-def _pathway_of(blueprint: Blueprint, weight: str) -> str:
-    """Return the name of the pathway with the matrix ``weight``."""
-    return next(p.name for p in blueprint.parts.weighted if p.weight == weight)
 
 
 def _packed(values: Any) -> dict[str, Any]:
@@ -234,8 +231,3 @@ def _packed(values: Any) -> dict[str, Any]:
 def _base64(values: np.ndarray) -> str:
     little = values.astype(values.dtype.newbyteorder("<"))
     return base64.b64encode(little.tobytes()).decode()
-
-
-def _as_json(contents: dict[str, Any]) -> str:
-    """Return ``contents`` as JSON that nothing in it can end."""
-    return json.dumps(contents, separators=(",", ":")).replace("<", "\\u003c")

@@ -107,8 +107,5 @@ def _variables(part: Population | Pathway) -> list[str]:
 
 
 def _steps(part: Population | Pathway) -> list[str]:
-    return [f"      {line}  # {step.phase}" for step in part.steps for line in _code(step.code)]
-
-
-def _code(code: str) -> list[str]:
-    return [line.strip() for line in code.splitlines() if line.strip()]
+    lines = ((line.strip(), step.phase) for step in part.steps for line in step.code.splitlines())
+    return [f"      {line}  # {phase}" for line, phase in lines if line]

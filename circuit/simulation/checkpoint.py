@@ -12,7 +12,7 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -61,6 +61,11 @@ class Checkpoint:
     def of(cls, given: str | os.PathLike | Checkpoint | None) -> Checkpoint | None:
         """Return the checkpoint that is ``given``, or whose path is; None stands for none."""
         return given if isinstance(given, Checkpoint | None) else cls(given)  # type: ignore[arg-type]
+
+    def of_seed(self, seed: int) -> Checkpoint:
+        """Return that of one of several seeds, beside it: run-3.npz for run.npz and seed 3."""
+        name = f"{self.path.stem}-{seed}{self.path.suffix}"
+        return replace(self, path=self.path.with_name(name))
 
 
 def engine_of(checkpoint: Checkpoint | None) -> str | None:

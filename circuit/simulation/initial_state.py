@@ -61,18 +61,14 @@ def initial_state(
     """
     weights = {**begin.weights, **check_given_weights(given or {}, blueprint)}
     values = _Values(blueprint, seed, begin.parameters)
-    kept = {} if start is None else _remembered(start, blueprint)
-    state: dict[str, np.ndarray] = {}
+    state = {} if start is None else _remembered(start, blueprint)
     for quantity in blueprint.state:
-        if quantity.name == "w":
-            continue
-        held = kept.get(quantity.key) if quantity.variable.role == "memory" else None
-        state[quantity.key] = values.flat(quantity) if held is None else held
+        if quantity.name != "w" and quantity.key not in state:
+            state[quantity.key] = values.flat(quantity)
     for pathway in blueprint.parts.weighted:
-        orientation = blueprint.orientations[pathway.name]
-        key = f"{pathway.name}.w"
-        if key in kept:
-            drawn = kept[key]
+        orientation, key = blueprint.orientations[pathway.name], f"{pathway.name}.w"
+        if key in state:
+            drawn = state[key]
         elif pathway.weight in weights:
             drawn = orientation.flat(weights[pathway.weight])
         else:
@@ -163,25 +159,21 @@ def _remembered(start: Run, blueprint: Blueprint) -> dict[str, np.ndarray]:
     "part.variable".
     """
     ended = start.inner_state()
-    kept = {}
-    for quantity in blueprint.state:
-        # What is broadcast begins anew: the clock knows where it stands, and sums are those of this
-        # run.
-        remembers = (
-            quantity.variable.role == "memory"
-            and quantity.variable.per != "circuit"
-            and quantity.name != "w"
-        )
-        if remembers and len(ended.get(quantity.key, ())) == quantity.size:
-            kept[quantity.key] = ended[quantity.key]
+    # What is broadcast begins anew: the clock knows where it stands, and sums are those of this
+    # run.
+    kept = {
+        quantity.key: ended[quantity.key]
+        for quantity in blueprint.state
+        if quantity.variable.role == "memory"
+        and quantity.variable.per != "circuit"
+        and quantity.name != "w"
+        and len(ended.get(quantity.key, ())) == quantity.size
+    }
     for pathway in blueprint.parts.weighted:
-        if pathway.weight not in start.data:
-            continue
-        orientation = blueprint.orientations[pathway.name]
-        matrix = start.weights[pathway.weight]
-        kept[f"{pathway.name}.w"] = orientation.flat(
-            check_weights(f"start.{pathway.weight}", matrix, orientation.shape)
-        )
+        if pathway.weight in start.data:
+            turn, matrix = blueprint.orientations[pathway.name], start.weights[pathway.weight]
+            weights = check_weights(f"start.{pathway.weight}", matrix, turn.shape)
+            kept[f"{pathway.name}.w"] = turn.flat(weights)
     return kept
 
 
@@ -220,8 +212,6 @@ class _Values:
 
     def begun(self, pathway: Pathway, drawn: np.ndarray) -> np.ndarray:
         """Return the initial weights of a pathway, given those asked for or ``drawn``, flat."""
-        if pathway.start == "w":
-            return drawn
         started = self._evaluated(pathway.start, pathway, {"w": drawn})
         return np.broadcast_to(started, drawn.shape).astype(np.float64)
 

@@ -60,7 +60,17 @@ def prepare_seeds(
     n_samples = feeds[circuit.ports[0].name].samples
     order = check_order(order, n_samples, any(feed.in_time for feed in feeds.values()))
     warn_of_shuffling(order, circuit.all_departures, circuit.timing)
-    first, last = stretch_of(epochs, n_samples if isinstance(order, str) else len(order), start)
+    if start is not None and not hasattr(start, "inner_state"):
+        raise InputTypeError(
+            f"start: must be a Run (got {start!r}); Run.load reads one from a file"
+        )
+    first = 0 if start is None else start.samples
+    last = first + epochs * (n_samples if isinstance(order, str) else len(order))
+    if last > LARGEST_WHOLE:
+        raise InputError(
+            f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in"
+            " all)"
+        )
     moving = frozenset(name for name, feed in feeds.items() if feed.ticks != feed.held)
     sizes = {name: feed.values.shape[1] for name, feed in feeds.items()}
     events = as_events(events)
@@ -105,28 +115,3 @@ def prepare_seeds(
             )
         )
     return jobs
-
-
-def stretch_of(epochs: int, epoch: int, start: Run | None) -> tuple[int, int]:
-    """Return the first sample of a run and the one after its last, counted from the first that the
-    circuit saw.
-
-    Parameters
-    ----------
-    epochs, epoch
-        Passes over the data, and samples in each.
-    start
-        The run that is continued.
-    """
-    if start is not None and not hasattr(start, "inner_state"):
-        raise InputTypeError(
-            f"start: must be a Run (got {start!r}); Run.load reads one from a file"
-        )
-    first = 0 if start is None else start.samples
-    last = first + epochs * epoch
-    if last > LARGEST_WHOLE:
-        raise InputError(
-            f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in"
-            " all)"
-        )
-    return first, last

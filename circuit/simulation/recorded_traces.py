@@ -134,18 +134,8 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
     """Return the trace of the variable ``name``, of all cells or synapses or of those
     ``chosen``.
     """
-    part, _, variable = name.rpartition(".")
-    for pathway in blueprint.parts.weighted:
-        if name in (pathway.weight, f"{pathway.name}.w"):
-            quantity = blueprint.by_key[f"{pathway.name}.w"]
-            return Trace(
-                f"{pathway.weight}_trace", quantity, _places(name, chosen, quantity, blueprint)
-            )
-    found = [
-        q
-        for q in blueprint.quantities
-        if q.name == variable and part in ("", q.part) and q.name != "w"
-    ]
+    matrices = {f"{p.name}.w": p.weight for p in blueprint.parts.weighted}
+    found = [q for q in blueprint.quantities if name in (matrices.get(q.key, q.name), q.key)]
     if not found:
         cells = [p.name for p in blueprint.parts.populations if p.shape]
         active = [
@@ -155,16 +145,17 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
         ]
         names = [q.name for q in active]
         choices = [q.name if names.count(q.name) == 1 else q.key for q in active]
-        choices += [p.weight for p in blueprint.parts.weighted]
         raise InputError(
-            f"record: cannot record {name!r}; choose from {', '.join(choices)}, or another variable"
-            " in describe()"
+            f"record: cannot record {name!r}; choose from"
+            f" {', '.join([*choices, *matrices.values()])}, or another variable in describe()"
         )
     if len(found) > 1:
         keys = " or ".join(repr(q.key) for q in found)
         raise InputError(f"record: {name!r} exists in several parts; write {keys}")
     (quantity,) = found
-    label = quantity.key.replace(".", "_") if part else quantity.name
+    label = name.replace(".", "_")
+    if quantity.key in matrices:
+        label = f"{matrices[quantity.key]}_trace"
     return Trace(label, quantity, _places(name, chosen, quantity, blueprint))
 
 

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 
 from biorrr.circuit.engines.compiler import CompileFailed
@@ -39,7 +38,8 @@ def simulate_seeds(
     checkpoint, callback, progress
         As :func:`simulate` takes them; each seed has a checkpoint of its own.
     """
-    places = [seed_checkpoint(checkpoint, job.presentation.seed) for job in jobs]
+    file = Checkpoint.of(checkpoint)
+    places = [file and file.of_seed(job.presentation.seed) for job in jobs]
     engine = _engine_in_lanes(jobs, places, callback)
     if engine is None:
         outcomes = []
@@ -73,19 +73,6 @@ def simulate_seeds(
         finally:
             check_unchanged(jobs[0].feeds)
         return [one.end() for one in recorders]
-
-
-def seed_checkpoint(
-    checkpoint: str | os.PathLike | Checkpoint | None, seed: int
-) -> Checkpoint | None:
-    """Return the checkpoint of one of several seeds, beside ``checkpoint``: run-3.npz for run.npz
-    and seed 3.
-    """
-    every = Checkpoint.of(checkpoint)
-    if every is None:
-        return None
-    path = every.path.with_name(f"{every.path.stem}-{seed}{every.path.suffix}")
-    return replace(every, path=path)
 
 
 def _engine_in_lanes(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from biorrr.analysis.figures.style import (
     percent,
     styled,
 )
+from biorrr.analysis.plateau import Agreement
 
 TRACES = {  # name -> label, quantity whose colour it has
     "plateau": ("plateau", "plateau"),
@@ -87,133 +87,80 @@ def plot_plateau(
     -------
     axes : (k, number of stages)
     """
-    columns = [
-        _Stage.of(title, traces, (theory or {}).get(title, {}), (at or {}).get(title))
-        for title, traces in stages.items()
-    ]
+    shown, expected = _arrays(stages), _arrays(theory or {})
+    steps = {
+        title: np.asarray((at or {}).get(title, np.arange(len(one["plateau"]))))
+        for title, one in shown.items()
+    }
     if deviations is None:
-        deviations = {one.title: one.deviations for one in columns if "plateau" in one.theory}
-    names = list(columns[0].traces)
-    axes = _panels(ax, columns[0].traces["plateau"].shape[1], len(columns), len(names))
+        deviations = {
+            title: Agreement.between(shown[title]["plateau"], one["plateau"]).relative_error
+            for title, one in expected.items()
+            if "plateau" in one
+        }
+    first = next(iter(shown.values()))
+    names, k = [*first], first["plateau"].shape[1]
+    axes = axes_of(
+        ax,
+        k,
+        len(shown),
+        "one row for each neuron, one column for each stage",
+        width=PAGE if len(shown) > 1 else COLUMN,
+        height=1.1 + (0.2 + _LANES_HIGH * len(names)) * k,
+        sharex="col",
+    )
     for neuron, row in enumerate(axes):
-        _draw_neuron(row, columns, neuron, onsets or {}, unit)
+        scales = _scales([_of_neuron(one, neuron) for one in shown.values()])
+        for panel, (title, traces) in zip(row, shown.items(), strict=True):
+            for onset in np.asarray((onsets or {}).get(title, ())):
+                panel.axvline(onset, label="a new sample", **GUIDE)
+            behind = _of_neuron(expected.get(title, {}), neuron)
+            _draw_lanes(panel, steps[title], _of_neuron(traces, neuron), behind, scales, unit)
+            above = [title] if neuron == 0 else []
+            if title in deviations:
+                above.append(f"deviation {percent(np.asarray(deviations[title])[neuron])}")
+            panel.set_title("\n".join(above))
+        _draw_scales(row[-1], names, scales)
         _name_lanes(row[0], names, neurons[neuron] if neurons else f"neuron {neuron}")
-        for panel, stage in zip(row, columns, strict=True):
-            above = [stage.title] if neuron == 0 else []
-            panel.set_title("\n".join(above + _words(deviations, stage.title, neuron)))
-    for panel, stage in zip(axes[-1], columns, strict=True):
-        _label_time(panel, stage.steps, unit)
+    for panel, at_panel in zip(axes[-1], steps.values(), strict=True):
+        _label_time(panel, at_panel, unit)
     if ax is None:
-        explain_traces(axes, f"{note} {DEVIATION if deviations else ''}".strip())
+        legend_below(axes, f"{note} {DEVIATION if deviations else ''}".strip())
     return axes
 
 
-@dataclass(frozen=True)
-class _Stage:
-    """What is drawn in one column.
-
-    Attributes
-    ----------
-    title
-        Title of the column.
-    steps : (T,)
-        Number of each sample, or time of each tick.
-    traces, theory
-        By name, each (T, k).
-    """
-
-    title: str
-    steps: NDArray
-    traces: dict[str, NDArray]
-    theory: dict[str, NDArray]
-
-    @classmethod
-    def of(
-        cls,
-        title: str,
-        traces: Mapping[str, ArrayLike],
-        theory: Mapping[str, ArrayLike],
-        at: ArrayLike | None,
-    ) -> _Stage:
-        """Return a stage of arrays; samples are numbered from 0 unless ``at`` says otherwise."""
-        recorded = {name: np.asarray(traces[name]) for name in TRACES if name in traces}
-        expected = {name: np.asarray(trace) for name, trace in theory.items()}
-        steps = np.arange(len(recorded["plateau"])) if at is None else np.asarray(at)
-        return cls(title, steps, recorded, expected)
-
-    def traces_of(self, neuron: int) -> dict[str, NDArray]:
-        """Return the traces of one neuron, each (T,), by name."""
-        return {name: trace[:, neuron] for name, trace in self.traces.items()}
-
-    @property
-    def deviations(self) -> NDArray:
-        """Relative r.m.s. deviation of each plateau from theory, (k,)."""
-        expected = self.theory["plateau"]
-        wrong = self.traces["plateau"] - expected
-        with np.errstate(invalid="ignore", divide="ignore"):  # of theory that says nothing
-            return np.sqrt((wrong**2).mean(axis=0) / (expected**2).mean(axis=0))
+def _arrays(stages: Mapping[str, Mapping[str, ArrayLike]]) -> dict[str, dict[str, NDArray]]:
+    """Return signals by title and name as arrays, in the order of their lanes."""
+    return {
+        title: {name: np.asarray(one[name]) for name in TRACES if name in one}
+        for title, one in stages.items()
+    }
 
 
-def explain_traces(axes: NDArray, note: str = "") -> None:
-    """Say below the figure what grey lines, triangles and bars are."""
-    legend_below(axes, note)
-
-
-def _panels(ax: Any, neurons: int, stages: int, lanes: int) -> NDArray:
-    """Return axes, (neurons, stages), with room for that many lanes each."""
-    return axes_of(
-        ax,
-        neurons,
-        stages,
-        "one row for each neuron, one column for each stage",
-        width=PAGE if stages > 1 else COLUMN,
-        height=1.1 + (0.2 + _LANES_HIGH * lanes) * neurons,
-        sharex="col",
-    )
-
-
-def _words(deviations: Mapping[str, ArrayLike], title: str, neuron: int) -> list[str]:
-    """Return the line above a panel that says how near its plateau is to theory."""
-    if title not in deviations:
-        return []
-    return [f"deviation {percent(np.asarray(deviations[title])[neuron])}"]
-
-
-def _draw_neuron(
-    row: NDArray,
-    columns: list[_Stage],
-    neuron: int,
-    onsets: Mapping[str, ArrayLike],
-    unit: str,
-) -> None:
-    """Draw all stages of a neuron on shared scales."""
-    scales = _scales([stage.traces_of(neuron) for stage in columns])
-    for panel, stage in zip(row, columns, strict=True):
-        _mark_onsets(panel, onsets.get(stage.title, ()))
-        _draw_lanes(panel, stage, neuron, scales, unit)
-    _draw_scales(row[-1], list(columns[0].traces), scales)
-
-
-def _mark_onsets(panel: Axes, onsets: ArrayLike) -> None:
-    """Draw a faint line wherever a sample comes on."""
-    for onset in np.asarray(onsets):
-        panel.axvline(onset, label="a new sample", **GUIDE)
+def _of_neuron(signals: Mapping[str, NDArray], neuron: int) -> dict[str, NDArray]:
+    """Return the signals of one neuron, each (T,), by name."""
+    return {name: signal[:, neuron] for name, signal in signals.items()}
 
 
 def _draw_lanes(
-    panel: Axes, stage: _Stage, neuron: int, scales: Mapping[str, float], unit: str
+    panel: Axes,
+    steps: NDArray,
+    traces: Mapping[str, NDArray],
+    theory: Mapping[str, NDArray],
+    scales: Mapping[str, float],
+    unit: str,
 ) -> None:
     """Draw the traces of one neuron at one stage, each in a lane of its own, theory behind them."""
-    for level, (name, trace) in enumerate(stage.traces_of(neuron).items()):
+    for level, (name, trace) in enumerate(traces.items()):
         panel.axhline(-level, **GUIDE)
         lane, tint = _LANE * scales[name], colour(TRACES[name][1])
-        if name in stage.theory:
-            heights = np.clip(stage.theory[name][:, neuron] / lane, -0.5, 0.5) - level
-            _draw(panel, stage.steps, heights, unit, level, label="theory", **BEHIND)
+        if name in theory:
+            heights = np.clip(theory[name] / lane, -0.5, 0.5) - level
+            _draw(panel, steps, heights, unit, level, label="theory", **BEHIND)
         heights = np.clip(trace / lane, -0.5, 0.5) - level
-        _draw(panel, stage.steps, heights, unit, level, color=tint, linewidth=1)
-        _mark_cuts(panel, stage.steps, trace / lane, level, tint)
-    lanes = len(stage.traces)
+        _draw(panel, steps, heights, unit, level, color=tint, linewidth=1)
+        _mark_cuts(panel, steps, trace / lane, level, tint)
+    lanes = len(traces)
     panel.set(ylim=(0.4 - lanes, 0.6), yticks=-np.arange(lanes), yticklabels=[])
     panel.tick_params(left=False)
     panel.spines["left"].set_visible(False)
@@ -251,15 +198,9 @@ def _scales(stages: list[dict[str, NDArray]]) -> dict[str, float]:
         usual = [max(_usual_peak(traces[name]) for name in names) for traces in stages]
         return min(max(usual), _LARGEST * usual[-1]) or max(usual) or 1.0
 
-    distal = _distal(stages[0])
-    return dict.fromkeys(distal, needed(distal)) | (
-        {"z": needed(["z"])} if "z" in stages[0] else {}
-    )
-
-
-def _distal(names: Iterable[str]) -> list[str]:
-    """Return the names of the signals of the distal dendrite."""
-    return [name for name in names if name != "z"]
+    distal = [name for name in stages[0] if name != "z"]
+    output = {"z": needed(["z"])} if "z" in stages[0] else {}
+    return dict.fromkeys(distal, needed(distal)) | output
 
 
 def _usual_peak(signal: NDArray) -> float:
@@ -280,8 +221,8 @@ def _name_lanes(panel: Axes, names: list[str], neuron: str) -> None:
 
 def _draw_scales(panel: Axes, names: list[str], scales: Mapping[str, float]) -> None:
     """Draw the bars on the right: one for the distal dendrite, one for the output."""
-    distal = _distal(names)
-    draw_scale_bar(panel, len(distal) // 2, scales[distal[0]], _LANE)
+    distal = len(names) - ("z" in names)
+    draw_scale_bar(panel, distal // 2, scales[names[0]], _LANE)
     if "z" in names:
         draw_scale_bar(panel, len(names) - 1, scales["z"], _LANE)
 

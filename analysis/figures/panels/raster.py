@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.panels.plateau import explain_traces, plot_plateau
-from biorrr.analysis.figures.style import GUIDE, PAGE, axes_of, colour, styled
+from biorrr.analysis.figures.panels.plateau import plot_plateau
+from biorrr.analysis.figures.style import GUIDE, PAGE, axes_of, colour, legend_below, styled
 
 
 @styled
@@ -85,5 +85,5 @@ def plot_raster(
         raster.tick_params(labelbottom=False)
     axes[0].figure.align_ylabels(axes)
     if ax is None:
-        explain_traces(panels, "Each faint line: a new sample comes on.")
+        legend_below(panels, "Each faint line: a new sample comes on.")
     return axes
