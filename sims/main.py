@@ -14,8 +14,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from biorrr.errors import BiorrrError
+from biorrr.interrupt import PRESSED
 from biorrr.sims.experiments import experiment_names, find_experiment, summary_of
-from biorrr.sims.start import PRESSED, SENTENCE
+from biorrr.sims.start import SENTENCE
 from biorrr.sims.start import main as main
 
 # Commands that are no experiments: where they are, and what they do.

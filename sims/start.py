@@ -7,15 +7,14 @@ import logging
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from biorrr.interrupt import PRESSED
+
 SENTENCE = "biorrr: interrupted\n"
-# Set by Ctrl-C for good: a library's bare ``except:`` may swallow the KeyboardInterrupt.
-PRESSED = threading.Event()
 CONTROLS = {
     code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\r\t"
 }

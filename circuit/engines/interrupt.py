@@ -6,6 +6,8 @@ import signal
 import threading
 from contextlib import contextmanager
 
+from biorrr.interrupt import PRESSED
+
 
 @contextmanager
 def held_interrupt():
@@ -17,6 +19,8 @@ def held_interrupt():
         yield pressed
         return
 
+    if PRESSED.is_set():
+        raise KeyboardInterrupt
     before = signal.getsignal(signal.SIGINT)
 
     def note(signum, frame):

@@ -219,7 +219,7 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
             least = "usual_q" if area.last else "1"
             code = _FITTED_RATES.format(base=base, drive=drive, ridge=ridge, least=least)
             own += [
-                *ETAS,
+                *ETAS.values(),
                 broadcast("energy_x", "power of the input from below"),
                 broadcast("energy_z", "power of the output"),
                 Step("modulation", code + (_BELOW_Y if area.last else _BELOW_AN_AREA)),

@@ -17,7 +17,7 @@ PLASTICITY = {
     "q": "interneuron-to-pyramidal",
     "r": "pyramidal-to-interneuron",
 }
-ETAS = tuple(broadcast(f"eta_{p}", f"rate of {kind} plasticity") for p, kind in PLASTICITY.items())
+ETAS = {p: broadcast(f"eta_{p}", f"rate of {kind} plasticity") for p, kind in PLASTICITY.items()}
 REGRESSION = (
     broadcast("rho", "variance that every output is brought to", "parameter", 1.0),
     broadcast("s", "0 is RRMSE, 1 is CCA", "parameter"),
@@ -52,7 +52,7 @@ def Neuromodulator(
     # In replay the sample count stands still, and so do the rates.
     step = Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in rates))
     meaning = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
-    return speaker(meaning, *ETAS, *others, *start, *half, step)
+    return speaker(meaning, *(ETAS[p] for p in rates), *others, *start, *half, step)
 
 
 _UNKNOWN = plan(k=1, s=0.0, drive=Drive.white(1))  # until there are data
@@ -65,7 +65,7 @@ def AdaptiveNeuromodulator() -> Population:
     """
     return speaker(
         "Broadcasts learning rates fitted to the drive.",
-        *ETAS,
+        *ETAS.values(),
         *REGRESSION,
         broadcast("energy_x", "|x|^2"),
         broadcast("energy_y", "|y|^2"),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from biorrr.errors import BiorrrError, RunError
+from biorrr.interrupt import PRESSED
 from biorrr.sims import data as data_sets
 from biorrr.sims.lab.findings import Findings, Quantity
 from biorrr.sims.lab.own_circuits import circuit_function, compiled_if_possible
@@ -23,7 +24,6 @@ from biorrr.sims.lab.safe_files import inside, open_inside
 from biorrr.sims.lab.settings import NO_NUMBERS, BasicSettings, config_text, provenance
 from biorrr.sims.lab.workers import Submit, submit_here
 from biorrr.sims.lazy import circuits, xr
-from biorrr.sims.start import PRESSED
 
 if TYPE_CHECKING:
     from biorrr.sims.lab.experiment import Experiment
@@ -408,7 +408,10 @@ def _work(
     try:
         return function(task, *shared, **coordinates), task.failure
     except circuits.Diverged as error:
-        words = ", ".join(f"{name} {value}" for name, value in coordinates.items())
+        where = {name: value for name, value in coordinates.items() if name != "seeds"}
+        if "seeds" in coordinates:
+            where["seed"] = error.run.attrs["seed"]
+        words = ", ".join(f"{name} {value}" for name, value in where.items())
         raise StoppedError(str(error) if single else f"{words}: {error}") from error
 
 
