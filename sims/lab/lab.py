@@ -367,7 +367,8 @@ class Task:
             return [self.run(circuit, X, Y, seed=seeds[0], **options)]
         self._runs += 1
         if self.place is not None:
-            name = self.name if self._runs == 1 else f"{self.name}-{self._runs}"
+            # Not NAME-2: that is the checkpoint of seed 2 of the first run.
+            name = self.name if self._runs == 1 else f"{self.name}-run-{self._runs}"
             path = inside(self.place, f"{name}.npz")
             options["checkpoint"] = circuits.Checkpoint(path, self.settings.checkpoint)
         options["progress"] = self.progress

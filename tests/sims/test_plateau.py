@@ -83,6 +83,12 @@ def test_run_folder(audited, members, summary):
         assert summary[f"{name}_relative_error_max"] == pytest.approx(worst, rel=1e-9)
 
 
+def test_checkpoints_of_seeds_and_of_recordings_are_different_files(tmp_path):
+    """Learning of seed 2 and the second run of the item were both kept as NAME-2.npz."""
+    few = ["--data", DATA, "--engine", "cpp", "--epochs", "2", "--seeds", "3", "-s", "0"]
+    assert main.run(["plateau", *few, "--checkpoint", "0", "--out", str(tmp_path)]) == 0
+
+
 def test_the_worst_whitening_and_excess_are_those_of_all_circuits(audited, summary):
     """From the learned filters: ||Vx' Cxx Vx - I||^2 / k, and what they lack in the objective, over
     s = 0 and 1.

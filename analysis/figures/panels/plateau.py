@@ -235,9 +235,9 @@ def _label_time(panel: Axes, steps: NDArray, unit: str) -> None:
         panel.set_xlabel(unit)
     elif (apart > 1).any():
         panel.set_xlabel(f"{unit}\n(one in {np.median(apart):g})")
-    elif steps[0] < 1000:
-        panel.set_xlabel(unit)
     else:
         start, half = int(steps[0]), max(len(steps) // 2, 1)
-        panel.set_xticks([start, start + half, start + 2 * half], ["0", f"{half}", f"{2 * half}"])
-        panel.set_xlabel(f"{unit} after\n{start:,}")
+        counted = np.arange(0, 3 * half, half)
+        first = start if start < 1000 else 0
+        panel.set_xticks(start + counted, [f"{first + count}" for count in counted])
+        panel.set_xlabel(unit if start < 1000 else f"{unit} after\n{start:,}")
