@@ -116,11 +116,17 @@ class LazyCommands(TyperGroup):
         if name is None or stub is None:  # while completing what is not yet a command
             return name, stub, rest
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name)(find_command(name))
+        single.command(name, context_settings=HELP)(find_command(name))
         return name, typer.main.get_command(single), rest
 
 
-app = typer.Typer(cls=LazyCommands, rich_markup_mode=None, pretty_exceptions_enable=False)
+HELP = {"help_option_names": ["-h", "--help"]}
+app = typer.Typer(
+    cls=LazyCommands,
+    context_settings=HELP,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
 
 
 def _print_version(wanted: bool) -> None:

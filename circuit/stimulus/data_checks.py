@@ -39,6 +39,8 @@ def check_table(name: str, values) -> np.ndarray:
             f"{name}: must be an array (got a {type(values).__name__}); to learn from a stream,"
             " give MicrocircuitRegressor(...).partial_fit(X, Y) one chunk after another"
         )
+    if values is None:
+        raise InputTypeError(f"{name}: must be an array, (samples, features) (got none)")
     refuse_units(name, values)
     if np.ma.is_masked(values):
         raise InputError(

@@ -40,7 +40,10 @@ def check_seeds(seeds) -> list[int]:
     given = list(seeds) if isinstance(seeds, Iterable) else []
     checked = [as_seed("seeds", seed) for seed in given]
     if not checked or len(set(checked)) < len(checked):
-        raise InputError(f"seeds: must be different whole numbers, at least one (got {seeds!r})")
+        remedy = f"; range({seeds}) gives {seeds}" if isinstance(seeds, int) and seeds > 0 else ""
+        raise InputError(
+            f"seeds: must be different whole numbers, at least one (got {seeds!r}){remedy}"
+        )
     return checked
 
 

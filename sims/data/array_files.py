@@ -35,7 +35,7 @@ def read_npz(path: Path, needed: Sequence[str], known: Sequence[str] = ()) -> di
             hint = (
                 "; two areas of a recording take --source and --target"
                 if "areas" in held.files
-                else ""
+                else f"; np.savez saves arrays as {', '.join(f'{name}=...' for name in needed)}"
             )
             raise DataError(
                 f"{path}: must hold {listed(needed)} (got {listed(sorted(held.files))}){hint}"

@@ -1,5 +1,4 @@
-"""Stack areas whose plateaus drive their somata, and compare what they learn with the exact
-optimum.
+"""Stack areas whose plateaus drive their somata, and compare them with the exact optimum.
 
 Areas lie between x and y, each driven from below and taught from above (Golkar et al., NeurIPS
 2022). Measured are the excess over the joint optimum; how A meets W' between areas; what plateaus

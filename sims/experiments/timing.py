@@ -1,5 +1,4 @@
-"""Show how plasticity bridges time: seconds between input and plateau, late instruction, and place
-fields.
+"""Show how plasticity bridges time: pairing lags, late instruction and place fields.
 
 Three experiments with two rules: the paper's, which knows no time, and eligibility traces of input,
 plateau and output. First, an input is paired with a plateau, seconds before or after it (protocol

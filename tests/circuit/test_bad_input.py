@@ -140,6 +140,7 @@ def test_rates(build, error, text):
             TypeError,
             "X: must hold real numbers (got an array of complex128); convert it to float",
         ),
+        ((X, None), TypeError, "Y: must be an array, (samples, features) (got none)"),
         ((X.astype(str), Y), TypeError, "X: must hold real numbers (got an array of <U"),
     ],
 )
@@ -153,6 +154,10 @@ def test_data(data, error, text):
     [
         ({"epochs": 0}, "epochs: must be a whole number, at least 1 (got 0)"),
         ({"every": 0}, "every: must be a whole number, at least 1 (got 0)"),
+        (
+            {"seeds": 3},
+            "seeds: must be different whole numbers, at least one (got 3); range(3) gives 3",
+        ),
         ({"snapshots": 0}, "snapshots: must be a whole number, at least 1 (got 0)"),
         ({"order": [0, 20]}, "order: must lie in [0, 19], the rows of the data (got 0 to 20)"),
         ({"order": [-1, 3]}, "order: must lie in [0, 19], the rows of the data (got -1 to 3)"),

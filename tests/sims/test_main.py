@@ -51,7 +51,7 @@ def biorrr(capsys, *args):
 
 
 def test_help_and_version(capsys):
-    for args in (["--help"], []):
+    for args in (["--help"], ["-h"], []):
         code, out, err = biorrr(capsys, *args)
         assert code == 0
         assert "Let the circuit learn data" in out

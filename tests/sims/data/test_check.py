@@ -91,7 +91,8 @@ def test_what_cannot_be_read_is_said(tmp_path, capsys):
     assert checked(capsys, tmp_path / "mine.npz") == (
         1,
         "",
-        f"biorrr: {tmp_path / 'mine.npz'}: must hold X, Y (got x, y)\n",
+        f"biorrr: {tmp_path / 'mine.npz'}: must hold X, Y (got x, y);"
+        " np.savez saves arrays as X=..., Y=...\n",
     )
     scipy.io.savemat(tmp_path / "mine.mat", {"spikes": X})
     code, _, err = checked(capsys, tmp_path / "mine.mat")
