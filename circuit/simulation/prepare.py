@@ -91,13 +91,11 @@ def prepare_seeds(
     events = check_events(events, first, last, blueprint, order)
     announced = last if final and plastic else math.inf
     jobs = []
-    seeds = [as_seed("seed", seed) for seed in seeds]
-    begins = circuit.begin(blueprint, feeds, seeds, announced, start)
-    for seed, begin in zip(seeds, begins, strict=True):
-        state = initial_state(blueprint, begin, seed, given, start)
-        m = sizes[circuit.ports[0].name]
+    begin = circuit.begin(blueprint, feeds, announced, start)
+    m = sizes[blueprint.replayed_port.name]
+    for seed in [as_seed("seed", seed) for seed in seeds]:
+        state = initial_state(blueprint, begin, seed, given, start) | switched
         presented = Presentation(n_samples, m, order, begin.replay, seed)
-        state |= switched
         jobs.append(
             Job(
                 blueprint,

@@ -16,10 +16,9 @@ from biorrr.models.validation import whole_number
 # The default record: what a figure of plateaus needs, and enough to know the learning rates in
 # between.
 _STRETCHES, _STRETCH = 20, 50  # windows, and consecutive samples in each
-_SPARSE, _MOST_SPARSE = (
-    100,
-    20_000,
-)  # one sample in so many, and how many of these a long run keeps at most
+# One sample in so many, and how many of these a long run keeps at most.
+_SPARSE, _MOST_SPARSE = 100, 20_000
+_NO_SAMPLES = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Trace:
         return self.quantity.size if self.chosen is None else len(self.chosen)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Recording:
     """Traces to record, and the samples at which they are recorded.
 
@@ -54,36 +53,17 @@ class Recording:
     ----------
     traces
         The variables.
-    every
-        Samples from one to the next, counted from ``origin``; None for none but those in windows.
-    windows
-        Windows of consecutive samples, as (first, last + 1), ascending and apart.
-    origin
-        Sample at which the run begins.
+    recorded
+        The samples, ascending; none where there are no traces.
     """
 
-    traces: tuple[Trace, ...]
-    every: int | None
-    windows: tuple[tuple[int, int], ...]
-    origin: int
+    traces: tuple[Trace, ...] = ()
+    recorded: np.ndarray = _NO_SAMPLES
 
     def samples(self, start: int, stop: int) -> np.ndarray:
         """Return the samples within [start, stop) that are recorded, ascending."""
-        if not self.traces:
-            return np.empty(0, np.int64)
-        inside = [np.arange(max(first, start), min(last, stop)) for first, last in self.windows]
-        return np.unique(np.concatenate([self._steps(start, stop), *inside]).astype(np.int64))
-
-    def room(self, start: int, stop: int) -> int:
-        """Return the number of samples within [start, stop) that are recorded, or a few more."""
-        inside = sum(len(range(max(first, start), min(last, stop))) for first, last in self.windows)
-        return len(self._steps(start, stop)) + inside if self.traces else 0
-
-    def _steps(self, start: int, stop: int) -> range:
-        """Return the samples within [start, stop) at whole multiples of ``every``."""
-        if self.every is None:
-            return range(0)
-        return range(start + -(start - self.origin) % self.every, stop, self.every)
+        first, last = np.searchsorted(self.recorded, (start, stop))
+        return self.recorded[first:last]
 
 
 def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> Recording:
@@ -120,14 +100,17 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
             for q in rates
             if q.variable.role == "activity" and q.name not in [t.label for t in traces]
         ]
-    recording = Recording(tuple(traces), *_check_every(every, first, last), first)
-    rows = recording.room(first, last) * blueprint.timing.duration
+    stretches = _stretches(every, first, last)
+    if not traces:
+        return Recording()
+    rows = sum(map(len, stretches)) * blueprint.timing.duration
     check_memory(
         "record",
         8 * rows * sum(trace.columns for trace in traces),
         "record fewer cells or synapses, raise every, or record in windows",
     )
-    return recording
+    recorded = [np.arange(part.start, part.stop, part.step) for part in stretches]
+    return Recording(tuple(traces), np.unique(np.concatenate(recorded)))
 
 
 def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
@@ -185,13 +168,14 @@ def _places(name: str, chosen, quantity: Quantity, blueprint: Blueprint) -> tupl
     return tuple((orientation.places(places) if orientation else places).tolist())
 
 
-def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[int, int], ...]]:
-    """Return samples from one that is traced to the next, and windows of consecutive ones."""
+def _stretches(every, first: int, last: int) -> list[range]:
+    """Return the samples that ``every`` asks for, as stretches that may overlap."""
     if every is None:
-        return max(_SPARSE, -(-(last - first) // _MOST_SPARSE)), _stretches(first, last)
+        sparse = range(first, last, max(_SPARSE, -(-(last - first) // _MOST_SPARSE)))
+        return [sparse, *_dense_stretches(first, last)]
     if np.ndim(every) == 0:
         remedy = "; for stretches of samples, a list of (first, last + 1)"
-        return whole_number("every", every, minimum=1, remedy=remedy), ()
+        return [range(first, last, whole_number("every", every, minimum=1, remedy=remedy))]
     windows = np.asarray(every)
     if windows.ndim != 2 or windows.shape[1] != 2 or windows.dtype.kind not in "iu":
         raise InputError(
@@ -204,22 +188,22 @@ def _check_every(every, first: int, last: int) -> tuple[int | None, tuple[tuple[
         raise InputError(
             f"every: windows must lie in [{first}, {last}], the samples of this run (got {every!r})"
         )
-    return None, tuple((int(begin), int(end)) for begin, end in ordered)
+    return [range(begin, end) for begin, end in ordered.tolist()]
 
 
-def _stretches(first: int, last: int) -> tuple[tuple[int, int], ...]:
-    """Return windows of consecutive samples, evenly in log time, with the first and the last
+def _dense_stretches(first: int, last: int) -> list[range]:
+    """Return stretches of consecutive samples, evenly in log time, with the first and the last
     samples of the run.
     """
     if last - first <= _STRETCHES * _STRETCH:
-        return ((first, last),)
+        return [range(first, last)]
     between = np.geomspace(_STRETCH, last - first - _STRETCH, _STRETCHES - 1).round().astype(int)
-    windows: list[tuple[int, int]] = [(first, first + _STRETCH)]
-    for begin in first + between:
-        begin = max(int(begin), windows[-1][1])
+    stretches = [range(first, first + _STRETCH)]
+    for begin in (first + between).tolist():
+        begin = max(begin, stretches[-1].stop)
         if begin + _STRETCH <= last:
-            windows.append((begin, begin + _STRETCH))
-    return tuple(windows)
+            stretches.append(range(begin, begin + _STRETCH))
+    return stretches
 
 
 def dimensions(quantity: Quantity, blueprint: Blueprint) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def prepare(task: Task):
     blueprint = circuit.blueprint(task.m, task.n)
     engine = CppEngine(blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.parts.weighted}
-    state = initial_state(blueprint, Beginning(weights=start), 0)
+    state = initial_state(blueprint, Beginning(), 0, start)
     feeds = {
         "x": Feed(task.X, facts_of("X", task.X)),
         "y": Feed(task.Y, facts_of("Y", task.Y)),
@@ -51,7 +51,7 @@ def prepare(task: Task):
             start=0,
             stop=len(order),
             state=state,
-            recording=Recording((), None, (), 0),
+            recording=Recording(),
             snapshots=np.array([len(order)]),
             circuit=circuit,
         )
