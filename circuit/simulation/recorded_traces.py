@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from biorrr.models.validation import whole_number
 _STRETCHES, _STRETCH = 20, 50  # windows, and consecutive samples in each
 # One sample in so many, and how many of these a long run keeps at most.
 _SPARSE, _MOST_SPARSE = 100, 20_000
-_NO_SAMPLES = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Recording:
     """
 
     traces: tuple[Trace, ...] = ()
-    recorded: np.ndarray = _NO_SAMPLES
+    recorded: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
     def samples(self, start: int, stop: int) -> np.ndarray:
         """Return the samples within [start, stop) that are recorded, ascending."""
