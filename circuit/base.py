@@ -406,9 +406,9 @@ class CircuitBase(Tabled):
 
     def wiring(self, *sizes: int, run: Run | None = None):
         """Return the circuit, or that of ``run``, as a graph; see
-        :func:`biorrr.circuit.results.graph.wiring`.
+        :func:`biorrr.circuit.export.graph.wiring`.
         """
-        from biorrr.circuit.results.graph import wiring
+        from biorrr.circuit.export.graph import wiring
 
         return wiring(self._blueprint_of(sizes, run))
 

@@ -11,8 +11,7 @@ import numpy as np
 from biorrr.circuit.simulation.events import as_events, check_events
 from biorrr.circuit.simulation.initial_state import initial_state
 from biorrr.circuit.simulation.job import Job
-from biorrr.circuit.simulation.recorded_traces import recording_of
-from biorrr.circuit.simulation.saving import Saving, snapshot_samples
+from biorrr.circuit.simulation.saving import Saving, recording_of, snapshot_samples
 from biorrr.circuit.stimulus.data_checks import check_order, mapping, warn, warn_of_shuffling
 from biorrr.circuit.stimulus.feeds import read_feeds
 from biorrr.circuit.stimulus.presentation import Presentation, as_seed
