@@ -405,5 +405,9 @@ def in_words(table: xr.Dataset) -> Iterator[tuple[str, str]]:
 
 def _settled(excess: Any) -> str:
     """Return the median excess of circuits, and how many are lost: they have learned nothing."""
-    lost = np.count_nonzero(excess > 0.5)
-    return f"{100 * np.median(excess):.2g} %" + f" ({lost} of {len(excess)} lost)" * bool(lost)
+    from biorrr.analysis.figures.style import percent
+
+    lost, runs = np.count_nonzero(excess > 0.5), len(excess)
+    if lost == runs:
+        return "all lost"
+    return percent(np.median(excess)) + f" ({lost} of {runs} lost)" * bool(lost)
