@@ -46,23 +46,6 @@ def least_inhibition(eigenvalues: ArrayLike, x: float, y: float, direct: bool = 
     return float((g if direct else g / both).max())
 
 
-def drift(
-    weights: Sequence[NDArray], Cxx: NDArray, Cxy: NDArray, rates: Rates, direct: bool = False
-) -> list[NDArray]:
-    """Return the mean change in a sample of Vx, Vy and M, or of Vx, Vy, Q and R."""
-    Vx, Vy, *inhibition = weights
-    power = Vx.T @ Cxx @ Vx
-    if direct:
-        (M,) = inhibition
-        changes = [rates.q.eta0 * (power - np.eye(len(power)))]
-    else:
-        Q, R = inhibition
-        M = Q @ R
-        changes = [rates.q.eta0 * (power @ R.T - Q), rates.r.eta0 * (R @ power - R)]
-    plateau = Cxy @ Vy - Cxx @ Vx @ M.T
-    return [rates.x.eta0 * plateau, rates.y.eta0 * (Cxy.T @ Vx - Vy), *changes]
-
-
 def optimum(X: ArrayLike, Y: ArrayLike, k: int, direct: bool = False) -> list[NDArray]:
     """Return the weights Vx, Vy and M, or Vx, Vy, Q and R = Q', at the optimum."""
     exact = ExactSolution(X, Y)
@@ -103,16 +86,20 @@ def align(weights: Sequence[NDArray], best: Sequence[NDArray]) -> list[NDArray]:
 
 
 def jacobian(X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = False) -> NDArray:
-    """Return the derivative of the drift by all weights at the optimum, in the order of
-    :func:`flatten`.
+    """Return the derivative of the mean change in a sample by all weights at the optimum, in the
+    order of :func:`flatten`.
 
     X (n_samples, m) and Y (n_samples, n) are centred.
     """
     X, Y = check_pair(X, Y)
-    Cxx, Cxy, best = X.T @ X / len(X), X.T @ Y / len(X), optimum(X, Y, k, direct)
+    best = optimum(X, Y, k, direct)
+    # A few rows with the same second moments: the mean change depends on nothing else.
+    rows = np.linalg.qr(np.hstack([X, Y]), mode="r")
+    x, y = np.split(rows * np.sqrt(len(rows) / len(X)), [X.shape[1]], axis=1)
 
     def change(vector: NDArray) -> NDArray:
-        return flatten(drift(unflatten(vector, best), Cxx, Cxy, rates, direct)).imag
+        weights = unflatten(vector[None], best)
+        return flatten(sample_changes(weights, x, y, rates, direct)).mean(axis=0).imag
 
     start, step = flatten(best), 1e-30  # an imaginary step: no difference, so no rounding
     return np.array([change(start + one) for one in step * 1j * np.eye(start.size)]).T / step

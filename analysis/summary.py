@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from biorrr.analysis.figures.runs import exact_solution, shared_rate, stages
 from biorrr.analysis.plateau import Agreement
@@ -16,13 +16,14 @@ from biorrr.analysis.theory import symmetry_decay
 from biorrr.models.rates import Rate
 
 Numbers = dict[str, Any]
+Pair = tuple[NDArray, NDArray]
 LAST = 0.9  # of the samples: what happened after it is what the last tenth of a run changed
 
 
 def judge(
     data: Any,
-    learned: tuple[NDArray, NDArray] | None,
-    held_out: tuple[NDArray, NDArray] | None,
+    learned: Pair | None,
+    held_out: Pair | None,
     *,
     exact: ExactSolution | None,
     outputs: Callable[[NDArray, NDArray], NDArray] | None,
@@ -46,120 +47,105 @@ def judge(
     eta_q
         The rate of Q and R where none was recorded.
     """
-    names = [name for name, one in data.data_vars.items() if one.dims[0] == "snapshot"]
-    weights = {name: data[name].values for name in names}
     if data.attrs["ended"] == "diverged":
         return {}, {"this run": "it diverged, and what is left of it says nothing of learning"}
-    numbers: Numbers = {}
-    unjudged: dict[str, str] = {}
-    regression = learned is not None and "Vx" in weights and "areas" not in data.attrs
-    if regression:
-        exact = exact or exact_solution(data, *learned)  # type: ignore[misc]
-        numbers |= compare_filters(weights["Vx"][-1], exact)
-        k = weights["Vx"].shape[-1]
+    if learned is None or "Vx" not in data or "areas" in data.attrs:
+        exact = None
     else:
-        exact, k = None, 0
-        why = "no exact solution is known for this circuit"
-        if "areas" in data.attrs:
-            why = "areas with feedback have a joint optimum; see `biorrr hierarchy`"
-        unjudged["excess"] = unjudged["angles to exact filters"] = why
-    if learned is not None and predict is not None:
-        means = data["mean_x"].values, data["mean_y"].values
-        samples, before = (learned, "") if held_out is None else (held_out, "held_out_")
-        found = compare_predictions(learned, samples, predict(samples[0]), means, exact, k)
-        numbers |= {f"{before}{name}": value for name, value in found.items()}
-    else:
-        unjudged["R2"] = "this circuit predicts nothing by itself"
-    if learned is not None and outputs is not None:
-        filters = (weights["Vx"][-1], data.attrs["ridge_x"]) if regression else ()
-        numbers |= describe_outputs(outputs(*learned), *filters)
-    else:
-        unjudged["output variances"] = "the outputs of this circuit are not known here"
-    if "Q" in weights and "R" in weights:
-        numbers |= measure_symmetry(data, eta_q)
-    else:
-        unjudged["||R - Q'|| / ||Q||"] = f"needs matrices Q and R (has {', '.join(weights)})"
-    if not regression or data.attrs["signal_in_time"]:
-        unjudged["plateaus off theory"] = "theory is known for samples of a microcircuit alone"
-    elif "plateau" not in data or not data.sizes["sample"]:
-        unjudged["plateaus off theory"] = "plateaus were not recorded"
-    else:
-        numbers |= compare_plateaus(data, *learned, exact)  # type: ignore
-    if not data.attrs["plastic"]:
-        unjudged["last tenth of the run"] = "learning was switched off"
-        return numbers, unjudged
-    numbers |= follow_last_tenth(weights, data["seen"].values, exact)
-    if "since" not in numbers:
-        unjudged["last tenth of the run"] = "it has too few snapshots"
-    return numbers, unjudged
-
-
-def compare_filters(Vx: NDArray, exact: ExactSolution) -> Numbers:
-    """Return the excess of filters ``Vx`` (m, k) and of as many principal components, and the
-    principal angles between learned and exact filters, (k,).
-    """
-    k = Vx.shape[1]
-    return {
-        "excess": exact.excess(Vx),
-        "excess_principal_components": exact.excess(exact.principal_components(k)),
-        "angles": principal_angles(Vx, exact.Vx(k)),
+        exact = exact or exact_solution(data, *learned)
+    answers = {  # numbers, or why there are none, by row of the table
+        "excess": measure_excess(data, exact),
+        "angles to exact filters": measure_angles(data, exact),
+        "R2": compare_predictions(data, learned, held_out, predict, exact),
+        "output variances": describe_outputs(data, learned, outputs, exact),
+        "||R - Q'|| / ||Q||": measure_symmetry(data, eta_q),
+        "plateaus off theory": compare_plateaus(data, learned, exact),
+        "last tenth of the run": follow_last_tenth(data, exact),
     }
+    unjudged = {row: found for row, found in answers.items() if isinstance(found, str)}
+    found = [one for one in answers.values() if not isinstance(one, str)]
+    return {name: value for one in found for name, value in one.items()}, unjudged
+
+
+def _matrices(data: Any) -> dict[str, NDArray]:
+    """Return the snapshots of every matrix of weights, (S, pre, post), by its name."""
+    named = data.data_vars.items()
+    return {name: one.values for name, one in named if one.dims[0] == "snapshot"}
+
+
+def _without_exact(data: Any) -> str:
+    """Return why there is no exact solution to compare with."""
+    if "areas" in data.attrs:
+        return "areas with feedback have a joint optimum; see `biorrr hierarchy`"
+    return "no exact solution is known for this circuit"
+
+
+def measure_excess(data: Any, exact: ExactSolution | None) -> Numbers | str:
+    """Return the excess of the filters and of as many principal components."""
+    if exact is None:
+        return _without_exact(data)
+    Vx = data["Vx"].values[-1]
+    components = exact.principal_components(Vx.shape[1])
+    return {"excess": exact.excess(Vx), "excess_principal_components": exact.excess(components)}
+
+
+def measure_angles(data: Any, exact: ExactSolution | None) -> Numbers | str:
+    """Return the principal angles between learned and exact filters, (k,)."""
+    if exact is None:
+        return _without_exact(data)
+    Vx = data["Vx"].values[-1]
+    return {"angles": principal_angles(Vx, exact.Vx(Vx.shape[1]))}
 
 
 def compare_predictions(
-    learned: tuple[NDArray, NDArray],
-    data: tuple[NDArray, NDArray],
-    predicted: NDArray,
-    means: tuple[NDArray, NDArray],
+    data: Any,
+    learned: Pair | None,
+    held_out: Pair | None,
+    predict: Callable[[NDArray], NDArray] | None,
     exact: ExactSolution | None,
-    k: int,
-) -> Numbers:
+) -> Numbers | str:
     """Return R2 of the circuit, of the exact solution and of as many principal components.
 
-    R2 is pooled over targets, about their means in the samples that were learned.
-
-    Parameters
-    ----------
-    learned : (T, m) and (T, n)
-        The samples that were learned.
-    data : (n_samples, m) and (n_samples, n)
-        The samples to predict.
-    predicted : (n_samples, n)
-        The circuit's prediction of them.
-    means : (m,) and (n,)
-        What was subtracted from the samples before they were learned.
-    exact
-        The exact solution of the samples that were learned, where there is one.
-    k
-        Number of filters.
+    R2 is pooled over targets, about their means in the samples that were learned. Arguments are
+    those of :func:`judge`.
     """
-    (X, Y), (X_new, Y_new) = learned, data
-    x_mean, y_mean = means
+    if learned is None or predict is None:
+        return "this circuit predicts nothing by itself"
+    (X, Y), (X_new, Y_new) = learned, learned if held_out is None else held_out
+    x_mean, y_mean = data["mean_x"].values, data["mean_y"].values
+    predicted = {"r2": predict(X_new)}
+    if exact is not None:
+        k = data["Vx"].shape[-1]
+        components = exact.principal_components(k)
+        cross = (Y - y_mean).T @ ((X - x_mean) @ components) / len(X)
+        best, known = exact.Vx(k) @ exact.readout(k).T, np.linalg.pinv(exact.gram(components))
+        predicted["r2_exact"] = (X_new - x_mean) @ best + y_mean
+        regression = components @ known @ cross.T
+        predicted["r2_principal_components"] = (X_new - x_mean) @ regression + y_mean
+    before = "" if held_out is None else "held_out_"
     baseline = Y.mean(axis=0)
-    numbers = {"r2": r2(Y_new, predicted, baseline)}
-    if exact is None:
-        return numbers
-    components = exact.principal_components(k)
-    cross = (Y - y_mean).T @ ((X - x_mean) @ components) / len(X)
-    maps = {
-        "r2_exact": exact.Vx(k) @ exact.readout(k).T,
-        "r2_principal_components": components @ np.linalg.pinv(exact.gram(components)) @ cross.T,
-    }
-    return numbers | {
-        name: r2(Y_new, (X_new - x_mean) @ P + y_mean, baseline) for name, P in maps.items()
-    }
+    return {f"{before}{name}": r2(Y_new, one, baseline) for name, one in predicted.items()}
 
 
-def describe_outputs(z: NDArray, Vx: NDArray | None = None, ridge: float = 0.0) -> Numbers:
-    """Return the variance of each output of ``z`` (n_samples, k), (k,), and the correlation of
-    outputs that is farthest from 0.
+def describe_outputs(
+    data: Any,
+    learned: Pair | None,
+    outputs: Callable[[NDArray, NDArray], NDArray] | None,
+    exact: ExactSolution | None,
+) -> Numbers | str:
+    """Return the variance of each output, (k,), and the correlation of outputs that is farthest
+    from 0.
 
-    ``ridge`` on Cxx counts as the input noise that it stands for: with it, Vx' (Cxx + ridge I) Vx
-    is the identity at the optimum.
+    A ridge on Cxx counts as the input noise that it stands for: with it, Vx' (Cxx + ridge I) Vx is
+    the identity at the optimum.
     """
+    if learned is None or outputs is None:
+        return "the outputs of this circuit are not known here"
+    z = outputs(*learned)
     covariance = np.cov(z, rowvar=False, bias=True).reshape(z.shape[1], z.shape[1])
-    if Vx is not None:
-        covariance = covariance + ridge * Vx.T @ Vx
+    if exact is not None:
+        Vx = data["Vx"].values[-1]
+        covariance = covariance + data.attrs["ridge_x"] * Vx.T @ Vx
     variances = np.diag(covariance)
     size = np.sqrt(np.outer(variances, variances))
     correlations = np.divide(covariance, size, out=np.zeros_like(size), where=size > 0)
@@ -170,12 +156,14 @@ def describe_outputs(z: NDArray, Vx: NDArray | None = None, ridge: float = 0.0) 
     return found
 
 
-def measure_symmetry(data: Any, eta_q: Rate | None = None) -> Numbers:
-    """Return ||R - Q'|| / ||Q|| at the end of the run ``data``, and its prediction if Q and R share
-    their rate.
+def measure_symmetry(data: Any, eta_q: Rate | None = None) -> Numbers | str:
+    """Return ||R - Q'|| / ||Q|| at the end of a run, and its prediction if Q and R share their
+    rate.
 
     ``eta_q`` is the rate of Q and R where none was recorded.
     """
+    if "Q" not in data or "R" not in data:
+        return f"needs matrices Q and R (has {', '.join(_matrices(data))})"
     Q, R, seen = data["Q"].values, data["R"].values, data["seen"].values
     size = np.linalg.norm(Q[-1])
     if not size:
@@ -190,11 +178,15 @@ def measure_symmetry(data: Any, eta_q: Rate | None = None) -> Numbers:
     return found
 
 
-def compare_plateaus(data: Any, X: ArrayLike, Y: ArrayLike, exact: ExactSolution) -> Numbers:
+def compare_plateaus(data: Any, learned: Pair | None, exact: ExactSolution | None) -> Numbers | str:
     """Return the relative r.m.s. deviation of each neuron's plateaus from the back-propagated error
     in the last samples that ``data`` has recorded, (k,).
     """
-    end = [*stages(data, X, Y, exact).values()][-1]
+    if learned is None or exact is None or data.attrs["signal_in_time"]:
+        return "theory is known for samples of a microcircuit alone"
+    if "plateau" not in data or not data.sizes["sample"]:
+        return "plateaus were not recorded"
+    end = [*stages(data, *learned, exact).values()][-1]
     k = end.traces["plateau"].shape[-1]
     plateau, theory = (
         np.asarray(signals["plateau"]).reshape(-1, k) for signals in (end.traces, end.theory)
@@ -202,25 +194,18 @@ def compare_plateaus(data: Any, X: ArrayLike, Y: ArrayLike, exact: ExactSolution
     return {"plateau_deviation": Agreement.between(plateau, theory).relative_error}
 
 
-def follow_last_tenth(
-    weights: dict[str, NDArray], seen: NDArray, exact: ExactSolution | None = None
-) -> Numbers:
-    """Return what the last tenth of a run changed; nothing if no snapshot tells.
-
-    Parameters
-    ----------
-    weights : (S, pre, post) each
-        Snapshots of every matrix, by its name.
-    seen : (S,)
-        Samples that were seen before each snapshot.
-    exact
-        The exact solution, with which changes of the excess are known.
+def follow_last_tenth(data: Any, exact: ExactSolution | None = None) -> Numbers | str:
+    """Return what the last tenth of a run changed: ``weight_change`` of the matrix that changed
+    most, and of the excess where the exact solution is known.
     """
+    if not data.attrs["plastic"]:
+        return "learning was switched off"
+    weights, seen = _matrices(data), data["seen"].values
     begin = seen[0] + LAST * (seen[-1] - seen[0])
     before = int(np.searchsorted(seen, begin, side="right")) - 1
     # Snapshots too far apart say nothing of the last tenth.
     if seen[-1] == seen[0] or seen[-1] - seen[before] > 0.25 * (seen[-1] - seen[0]):
-        return {}
+        return "it has too few snapshots"
     changes = {
         name: np.linalg.norm(W[-1] - W[before]) / size
         for name, W in weights.items()

@@ -84,14 +84,9 @@ def stages_of_learning(
             regression = x @ exact.Vx(rank) @ exact.readout(rank).T
             known = Vy[max(int(np.searchsorted(seen, samples[chosen][0], side="right")) - 1, 0)]
             theory = {"plateau": (y - regression) @ known, "inhibition": regression @ known}
-            held = recorded["plateau"].shape[1:-1]  # theory knows no time within a sample
-            theory = {
-                name: np.broadcast_to(
-                    np.expand_dims(signal, (*range(1, 1 + len(held)),)),
-                    recorded["plateau"][chosen].shape,
-                )
-                for name, signal in theory.items()
-            }
+            if recorded["plateau"].ndim == 3:  # theory knows no time within a sample
+                ticks = recorded["plateau"].shape[1]
+                theory = {name: one[:, None].repeat(ticks, axis=1) for name, one in theory.items()}
         stages[title] = Stage(
             samples[chosen], {name: trace[chosen] for name, trace in recorded.items()}, theory
         )

@@ -24,8 +24,7 @@ from biorrr.circuit.simulation.initial_state import Beginning, initial_state
 from biorrr.circuit.simulation.prepare import prepare_seeds
 from biorrr.circuit.simulation.recorder import Callback
 from biorrr.circuit.simulation.saving import Saving
-from biorrr.circuit.simulation.seeds import simulate_seeds
-from biorrr.circuit.simulation.simulate import simulate
+from biorrr.circuit.simulation.simulate import simulate, simulate_seeds
 from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
@@ -112,18 +111,16 @@ class CircuitBase(Tabled):
     def begin(
         self,
         blueprint: Blueprint,
-        feeds: Mapping[str, Feed] | None,
-        seeds: Sequence[int],
+        feeds: Mapping[str, Feed] | None = None,
         last: float = math.inf,
         start: Run | None = None,
-    ) -> list[Beginning]:
-        """Return how the circuit meets the data of ``feeds``, or any data where there are none,
-        with each of ``seeds``.
+    ) -> Beginning:
+        """Return how the circuit meets the data of ``feeds``, or any data where there are none.
 
         ``last`` is the sample after which learning is announced to end; infinite if no end is
         announced. ``start`` is the run that is continued.
         """
-        return [Beginning()] * len(seeds)
+        return Beginning()
 
     def settings(self, job: Job, outcome: Outcome) -> dict[str, object]:
         """Return plain values that a run keeps as attributes."""
@@ -351,9 +348,11 @@ class CircuitBase(Tabled):
             seeds=[own] if seeds is None else check_seeds(seeds),
             weights=weights,
         )
+        file = Checkpoint.of(checkpoint)
         if seeds is None:
-            return results(jobs[0], simulate(jobs[0], checkpoint, callback, progress))
-        return results_of_seeds(jobs, simulate_seeds(jobs, checkpoint, callback, progress))
+            return results(jobs[0], simulate(jobs[0], file, callback, progress))
+        files = [file and file.of_seed(job.presentation.seed) for job in jobs]
+        return results_of_seeds(jobs, simulate_seeds(jobs, files, callback, progress))
 
     @functools.cached_property
     def engines(self) -> Engines:
@@ -371,7 +370,7 @@ class CircuitBase(Tabled):
         name = self.engines.choose(self.engine, blueprint, LARGEST_WHOLE)
         engine = self.engines.built(name, blueprint)
         if hasattr(engine, "begin"):
-            (begin,) = self.begin(blueprint, None, [self.seed])
+            begin = self.begin(blueprint)
             engine.begin(initial_state(blueprint, begin, self.seed, self.initial))
         return self
 
@@ -407,9 +406,9 @@ class CircuitBase(Tabled):
 
     def wiring(self, *sizes: int, run: Run | None = None):
         """Return the circuit, or that of ``run``, as a graph; see
-        :func:`biorrr.circuit.results.graph.wiring`.
+        :func:`biorrr.circuit.export.graph.wiring`.
         """
-        from biorrr.circuit.results.graph import wiring
+        from biorrr.circuit.export.graph import wiring
 
         return wiring(self._blueprint_of(sizes, run))
 

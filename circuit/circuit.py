@@ -8,10 +8,13 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any
 
+import numpy as np
+
 from biorrr.circuit.base import CircuitBase
-from biorrr.circuit.compile.blueprint import Port, ports_of
+from biorrr.circuit.compile.blueprint import Blueprint, Port, ports_of
 from biorrr.circuit.simulation.initial_state import Beginning, check_given_weights
 from biorrr.circuit.stimulus.data_checks import mapping
 from biorrr.errors import InputTypeError
@@ -94,12 +97,14 @@ class Circuit(CircuitBase):
         inputs = None if self.inputs is None else mapping("inputs", self.inputs)
         return ports_of(self.parts, inputs)
 
-    def begin(self, blueprint, feeds, seeds, last=math.inf, start=None):
-        """Return initial weights as `draw` draws them for each of ``seeds``."""
-        if self.draw is None:
-            return [Beginning()] * len(seeds)
+    def begin(self, blueprint, feeds=None, last=math.inf, start=None):
+        """Return initial weights as `draw` draws them."""
+        return Beginning() if self.draw is None else Beginning(partial(self._draw, blueprint))
+
+    def _draw(self, blueprint: Blueprint, seed: int) -> dict[str, np.ndarray]:
+        """Return what `draw` returns for ``seed``, checked."""
         try:
-            drawn = [self.draw(blueprint.sizes, seed) for seed in seeds]
+            drawn = self.draw(blueprint.sizes, seed)  # type: ignore[misc]  # asked for if given
         except TypeError as error:
             raise InputTypeError(f"draw: {_DRAWS} ({error})") from error
-        return [Beginning(check_given_weights(mapping("draw", one), blueprint)) for one in drawn]
+        return check_given_weights(mapping("draw", drawn), blueprint)

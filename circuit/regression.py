@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -56,6 +56,7 @@ from biorrr.models.validation import PositiveCount, instance_of, number_within, 
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
 
+Draw = Callable[[int], Mapping[str, np.ndarray]]  # matrices by name, from a seed
 # A number whose inverse is finite, and a member of the family of regressions.
 Invertible = Annotated[float, partial(number_within, low=1e-300)]
 Member = Annotated[float, partial(number_within, low=0, high=1, remedy="; 0 is RRMSE, 1 is CCA")]
@@ -194,14 +195,12 @@ class RegressionCircuit(CircuitBase):
     def begin(
         self,
         blueprint: Blueprint,
-        feeds: Mapping[str, Feed] | None,
-        seeds: Sequence[int],
+        feeds: Mapping[str, Feed] | None = None,
         last: float = math.inf,
         start: Run | None = None,
-    ) -> list[Beginning]:
+    ) -> Beginning:
         """Return how the areas meet the data of ``feeds``, or white data of unit variance where
-        there are none, with each of ``seeds``; weights are as large as suit their drive where
-        rates are fitted to it.
+        there are none; weights are as large as suit their drive where rates are fitted to it.
         """
         if feeds is not None and len(self.stack) == 1:
             centred = {name.upper(): feed.facts.some - feed.mean for name, feed in feeds.items()}
@@ -212,13 +211,13 @@ class RegressionCircuit(CircuitBase):
                     f"interneurons: fewer than outputs ({area.interneurons} for k = {area.k}), so"
                     " that learning does not come to rest; docs/interneurons.md says what it does"
                 )
-        draw = self._draw_areas if self.apical else self._draw
-        drawn, known = draw(blueprint, feeds, seeds, last)
+        meet = self._meet_areas if self.apical else self._meet
+        draw, known = meet(blueprint, feeds, last)
         parameters = {f"neuromodulator.{name}": value for name, value in known.items()}
         if start is not None and math.isinf(last):
             parameters = self._fitted_before(start, parameters)
         replay = self.replay if self.ridges[0] else 0
-        return [Beginning(weights, parameters, replay) for weights in drawn]
+        return Beginning(draw, parameters, replay)
 
     def _fitted_before(self, start: Run, parameters: dict[str, float]) -> dict[str, float]:
         """Return what the rates of ``start`` were fitted to, if it learned the same regression
@@ -238,19 +237,15 @@ class RegressionCircuit(CircuitBase):
             identity |= {"rho": self.rho, "areas": json.dumps(areas)}
         return identity
 
-    def _draw_areas(
-        self,
-        blueprint: Blueprint,
-        feeds: Mapping[str, Feed] | None,
-        seeds: Sequence[int],
-        last: float,
-    ) -> tuple[list[dict[str, np.ndarray]], dict[str, float]]:
-        """Return initial weights of areas with apical feedback for each of ``seeds``, and what
-        their rates are fitted to.
+    def _meet_areas(
+        self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, last: float
+    ) -> tuple[Draw, dict[str, float]]:
+        """Return what draws initial weights of areas with apical feedback, and what their rates are
+        fitted to.
         """
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
         if self.own_rates:
-            return [draw_areas(self.stack, m, n, seed) for seed in seeds], {}
+            return partial(draw_areas, self.stack, m, n), {}
         power_x, power_y = float(m), 1.0
         if feeds is not None:
             power_x, power_y = feeds["x"].facts.power, feeds["y"].facts.power / n
@@ -261,37 +256,25 @@ class RegressionCircuit(CircuitBase):
             **plan_of_areas(last),
         }
         start = start_of_areas(power_x, power_y, self.s)
-        return [draw_areas(self.stack, m, n, seed, start) for seed in seeds], known
+        return partial(draw_areas, self.stack, m, n, start=start), known
 
-    def _draw(
-        self,
-        blueprint: Blueprint,
-        feeds: Mapping[str, Feed] | None,
-        seeds: Sequence[int],
-        last: float,
-    ) -> tuple[list[dict[str, np.ndarray]], dict[str, float]]:
-        """Return initial weights of the paper's circuit for each of ``seeds``, and what its rates
-        are fitted to.
+    def _meet(
+        self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, last: float
+    ) -> tuple[Draw, dict[str, float]]:
+        """Return what draws initial weights of the paper's circuit, and what its rates are fitted
+        to.
         """
         (area,), (m, n) = self.stack, (blueprint.sizes["x"], blueprint.sizes["y"])
-        known: dict[str, float] = {}
-        if self.own_rates:
-            start = self.own_rates[0].start
-        else:
-            drive = Drive.white(m)
-            if feeds is not None:
-                x, y = feeds["x"], feeds["y"]
-                means, powers = (x.mean, y.mean), (x.facts.power, y.facts.power)
-                drive = Drive.of(x.facts.some, y.facts.some, self.ridges, means, powers)
-            start = drive.start(self.s)
-            known = {
-                "outputs": float(area.k),
-                **plan(area.k, self.s, drive, last),
-            }
-        present = {pathway.weight for pathway in blueprint.parts.weighted}
         sizes = m, n, area.k, area.interneurons
-        drawn = [draw_weights(sizes, seed, start) for seed in seeds]
-        return [{name: each[name] for name in each if name in present} for each in drawn], known
+        if self.own_rates:
+            return partial(draw_weights, sizes, start=self.own_rates[0].start), {}
+        drive = Drive.white(m)
+        if feeds is not None:
+            x, y = feeds["x"], feeds["y"]
+            means, powers = (x.mean, y.mean), (x.facts.power, y.facts.power)
+            drive = Drive.of(x.facts.some, y.facts.some, self.ridges, means, powers)
+        known = {"outputs": float(area.k), **plan(area.k, self.s, drive, last)}
+        return partial(draw_weights, sizes, start=drive.start(self.s)), known
 
     # -- results -----------------------------------------------------------------------------------
 

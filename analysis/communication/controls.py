@@ -205,8 +205,8 @@ def lagged(bins: int, lag: int, most: int) -> tuple[slice, slice]:
 
 def removed_dimensions(
     moments: FoldMoments,
-    source: ArrayLike,
-    target: ArrayLike,
+    source: NDArray,
+    target: NDArray,
     most: int,
     *,
     s: float = 0.0,
@@ -219,13 +219,9 @@ def removed_dimensions(
     correlated with the first 0, 1, ..., ``most`` of them is taken out of the source: x - (Cxx +
     ridge I) Vx Vx'x. The result has these numbers in place of ranks.
     """
-    m = len(np.asarray(source))
-    channels = np.concatenate([np.asarray(source, dtype=int), np.asarray(target, dtype=int)])
+    m = len(source)
     errors, deviations = [], []
-    for fold in moments.folds:
-        training, n = moments.training(fold, channels)
-        held_out, _ = moments.held_out(fold, channels)
-        C = training / n
+    for C, held_out in moments.splits([*source, *target]):
         Vx, Cxx = solution(C, m, s, ridge).Vx(most), C[:m, :m] + ridge * np.eye(m)
         of_fold = []
         for gone in range(most + 1):

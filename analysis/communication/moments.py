@@ -4,7 +4,7 @@ follows from them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Self
 
 import numpy as np
@@ -191,6 +191,14 @@ class FoldMoments:
     def folds(self) -> range:
         """Numbers of the folds."""
         return range(len(self.gram))
+
+    def splits(self, channels: Iterable[int]) -> Iterator[tuple[NDArray, NDArray]]:
+        """Yield for each fold the covariance of ``channels`` over the training data, and the
+        products of their residuals held out, each (p', p').
+        """
+        for fold in self.folds:
+            products, n = self.training(fold, channels)
+            yield products / n, self.held_out(fold, channels)[0]
 
     def training(
         self, fold: int | None, channels: Iterable[int] | slice = slice(None)

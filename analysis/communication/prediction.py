@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from biorrr.analysis.communication.moments import FoldMoments
 from biorrr.analysis.regression.exact_solution import ExactSolution
@@ -56,8 +57,8 @@ class Prediction:
 
 def predict_held_out(
     moments: FoldMoments,
-    source: ArrayLike,
-    target: ArrayLike,
+    source: Sequence[int] | NDArray,
+    target: Sequence[int] | NDArray,
     *,
     s: float = 0.0,
     ridge: float = 0.0,
@@ -66,14 +67,10 @@ def predict_held_out(
 
     The same numbers as :class:`~biorrr.analysis.RankCV` gives, to rounding.
     """
-    channels = np.concatenate([np.asarray(source, dtype=int), np.asarray(target, dtype=int)])
-    m = len(np.asarray(source))
+    m, k = len(source), min(len(source), len(target))
     errors, deviations = [], []
-    for fold in moments.folds:
-        training, n = moments.training(fold, channels)
-        held_out, _ = moments.held_out(fold, channels)
-        exact = solution(training / n, m, s, ridge)
-        k = min(m, len(channels) - m)
+    for covariance, held_out in moments.splits([*source, *target]):
+        exact = solution(covariance, m, s, ridge)
         errors.append(squared_errors(exact.Vx(k), exact.readout(k), held_out, m))
         deviations.append(np.trace(held_out[m:, m:]))
     return Prediction(np.array(errors), np.array(deviations))

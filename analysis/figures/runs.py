@@ -62,13 +62,12 @@ def plateau_of(
     """Draw traces of ``samples``, or at the start, halfway and at the end; with theory where the
     data are known.
     """
-    if samples is not None:
+    if samples is None:
+        chosen = stages(data, X, Y, exact, shown)
+    else:
         data, shown = _between(data, *samples), samples[1] - samples[0]
-    found = stages(data, X, Y, exact, shown)
-    chosen = {
-        f"samples {one.samples[0]} to {one.samples[-1]}" if samples else title: one
-        for title, one in found.items()
-    }
+        found = stages(data, X, Y, exact, shown)
+        chosen = {f"samples {one.samples[0]} to {one.samples[-1]}": one for one in found.values()}
     cells = _chosen(data, neurons, MOST_TRACED)
     clocks = {title: Clock.of(data, one.samples) for title, one in chosen.items()}
     return plot_plateau(
@@ -78,7 +77,7 @@ def plateau_of(
         unit=next(iter(clocks.values())).unit,
         onsets={title: one.onsets for title, one in clocks.items()} if _held(data) else None,
         neurons=[_name(data, cell) for cell in cells],
-        note=HALFWAY if "halfway" in found else "",
+        note=HALFWAY if "halfway" in chosen else "",
         ax=ax,
     )
 

@@ -178,14 +178,18 @@ def _dress(ax: Axes) -> None:
         ax.set_prop_cycle(rc["axes.prop_cycle"])
 
 
+def round_below(limit: float) -> float:
+    """Return the largest of 1, 2 and 5 times a power of ten that does not exceed ``limit``."""
+    power = 10 ** np.floor(np.log10(limit))
+    return max(step * power for step in (1, 2, 5) if step * power <= limit)
+
+
 def draw_scale_bar(panel: Axes, level: int, scale: float, lane: float = 2.1) -> None:
-    """Draw a bar of a round length, 1, 2 or 5 times a power of ten, on the right of the trace at
-    ``level``.
+    """Draw a bar of a round length on the right of the trace at ``level``.
 
     Traces stand one below the other, a unit apart, each drawn with ``lane * scale`` to the unit.
     """
-    power = 10 ** np.floor(np.log10(scale))
-    length = max(step * power for step in (1, 2, 5) if step * power <= scale)
+    length = round_below(scale)
     half = length / (2 * lane * scale)
     beside: dict[str, Any] = {"transform": panel.get_yaxis_transform(), "clip_on": False}
     heights = [-half - level, half - level]
@@ -194,17 +198,7 @@ def draw_scale_bar(panel: Axes, level: int, scale: float, lane: float = 2.1) -> 
     panel.text(1.05, -level, f"{length:g}", va="center", **beside)
 
 
-def explain(axes: Any, given: Any, note: str = "") -> None:
-    """Draw the legend below a new figure, and within axes that were ``given``."""
-    figure = np.ravel(np.asarray(axes, dtype=object))[0].figure
-    if given is None or figure.legends:
-        legend_below(axes, note)
-    else:
-        for ax in np.ravel(np.asarray(axes, dtype=object)):
-            ax.legend()
-
-
-def legend_below(axes: Any, note: str = "", most: int = 4) -> None:
+def legend_below(axes: Any, note: str = "", most: int = 4, given: Any = None) -> None:
     """Draw one legend below the figure, with each label of all ``axes`` once.
 
     Parameters
@@ -215,8 +209,14 @@ def legend_below(axes: Any, note: str = "", most: int = 4) -> None:
         What else explains the figure, in a sentence or two above the legend.
     most
         Columns that the legend may have; it takes as many as fit into the width of the figure.
+    given
+        Axes that the user has given, which then have legends within, unless the figure has one.
     """
     every = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    if given is not None and not every[0].figure.legends:
+        for ax in every:
+            ax.legend()
+        return
     known = {
         label: handle
         for ax in every
@@ -269,6 +269,26 @@ def shades(count: int) -> Any:
     import matplotlib
 
     return matplotlib.colormaps["viridis"](np.linspace(0.1, 0.8, count))
+
+
+def mark_cuts(
+    panel: Axes, at: Any, heights: Any, end: float, tint: Any, label: str, level: float = 0.0
+) -> None:
+    """Put a triangle at ``end`` wherever ``heights``, of the shape of ``at``, go beyond it: above
+    a positive end, below a negative one. All are drawn ``level`` lower.
+    """
+    cut = np.asarray(heights) > end if end > 0 else np.asarray(heights) < end
+    if cut.any():
+        look: dict[str, Any] = {"color": tint, "markersize": 3, "clip_on": False, "zorder": 4}
+        places = np.full(cut.sum(), end - level)
+        panel.plot(
+            np.broadcast_to(at, cut.shape)[cut],
+            places,
+            "^" if end > 0 else "v",
+            label=label,
+            linestyle="none",
+            **look,
+        )
 
 
 def in_percent(ax: Axes, along: str = "y") -> None:

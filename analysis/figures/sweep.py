@@ -59,22 +59,16 @@ def plot_means(
     words = f"mean of {seeds} seeds" if seeds > 1 else "one seed"
     label = EXCESS if measure == "excess" else measure
     if len(names) == 1:
-        places = _draw_curve(ax, levels[0], means, words)
-        known = [row for row in rows if row.get(measure) is not None]
-        look: dict[str, Any] = {"color": colour("theory"), "alpha": 0.6, "markersize": 4}
+        places, shown = _draw_curve(ax, levels[0], means, words), ax
         if seeds > 1:
-            at = [places[row[names[0]],] for row in known]
-            ax.plot(at, [row[measure] for row in known], ".", label="one seed", zorder=1, **look)
-        ax.set(xlabel=names[0], ylabel=label)
-        shown, lowest = ax, [(places[best], means[best]) for best in _best(means, names, problem)]
+            _draw_seeds(ax, measure, rows, names[0], places)
     else:
         places, shown = _draw_map(ax, levels, means, f"{label},\n{words}")
-        ax.set(xlabel=names[1], ylabel=names[0])
-        lowest = [places[best] for best in _best(means, names, problem)]
+    ax.set(xlabel=names[-1], ylabel=label if len(names) == 1 else names[0])
     if "excess" in measure:
         in_percent(shown)
-    star: dict[str, Any] = {"color": colour("distal"), "markeredgecolor": "white"}
-    if lowest:
+    if lowest := [places[best] for best in _best(means, names, problem)]:
+        star: dict[str, Any] = {"color": colour("distal"), "markeredgecolor": "white"}
         ax.plot(*zip(*lowest, strict=True), "*", markersize=11, label="lowest", **star)
     if given is None:
         legend_below(ax, _note(measure, names, means, problem))
@@ -83,15 +77,30 @@ def plot_means(
 
 def _draw_curve(
     ax: Axes, levels: list, means: Mapping[tuple, float], words: str
-) -> dict[tuple, float]:
-    """Draw the means against one setting; return the place of each of its values."""
+) -> dict[tuple, tuple[float, float]]:
+    """Draw the means against one setting; return the place of each."""
     numeric = all(isinstance(level, int | float) for level in levels)
-    places = {(level,): level if numeric else place for place, level in enumerate(levels)}
-    curve = [*places.values()], [means[level] for level in places]
-    ax.plot(*curve, "o-", color=colour("circuit"), label=words)
+    places = {
+        (level,): (level if numeric else place, means[level,]) for place, level in enumerate(levels)
+    }
+    ax.plot(*zip(*places.values(), strict=True), "o-", color=colour("circuit"), label=words)
     if not numeric:
         ax.set_xticks(range(len(levels)), [_short(level) for level in levels])
     return places
+
+
+def _draw_seeds(
+    ax: Axes,
+    measure: str,
+    rows: Sequence[Mapping[str, Any]],
+    name: str,
+    places: Mapping[tuple, tuple[float, float]],
+) -> None:
+    """Draw a dot for each seed at the place of its setting."""
+    known = [row for row in rows if row.get(measure) is not None]
+    at = [places[row[name],][0] for row in known]
+    look: dict[str, Any] = {"color": colour("theory"), "alpha": 0.6, "markersize": 4}
+    ax.plot(at, [row[measure] for row in known], ".", label="one seed", zorder=1, **look)
 
 
 def _draw_map(

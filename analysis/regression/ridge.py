@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 
 from biorrr.analysis.checks import Ridge, check_k, check_pair, check_ridge, check_s, ridge_pair
-from biorrr.analysis.regression.covariance import sigma_inverse, symmetric_power
 from biorrr.errors import InputError
 
 # Relative to trace(Cxx)/m; the commands' default is 0.1.
@@ -78,7 +76,9 @@ def choose_ridge(
     >>> choose_ridge(X, Y, k=1).best > 0.1
     True
     """
-    from biorrr.analysis.communication import FoldMoments  # which imports the estimators
+    # They import the estimators.
+    from biorrr.analysis.communication.moments import FoldMoments
+    from biorrr.analysis.communication.prediction import predict_held_out
 
     X, Y = check_pair(X, Y)
     m, n = X.shape[1], Y.shape[1]
@@ -103,48 +103,9 @@ def choose_ridge(
         )
     if not np.trace(moments.training(None, slice(m, None))[0]) > 0:
         raise InputError("Y: must vary (got constant columns); there is nothing to predict")
-    errors, deviations = np.zeros(len(tried)), 0.0
-    for fold in moments.folds:
-        training, n_samples = moments.training(fold, slice(None))
-        held_out, _ = moments.held_out(fold, slice(None))
-        errors += _errors(training / n_samples, held_out, m, k, s, tried)
-        deviations += np.trace(held_out[m:, m:])
-    return RidgeChoice(tried, 1 - errors / deviations)
-
-
-def _errors(
-    covariance: NDArray, held_out: NDArray, m: int, k: int, s: float, ridges: NDArray
-) -> NDArray:
-    """Return the squared error of predictions of rank ``k`` on held-out samples for each of
-    ``ridges``, (n_ridges,).
-
-    Cxx is diagonalised once. In its axes a ridge changes a diagonal alone, so many ridges cost
-    little more than one.
-
-    Parameters
-    ----------
-    covariance : (m + n, m + n)
-        Of the training samples, inputs and targets together.
-    held_out : (m + n, m + n)
-        Sums of products over the held-out samples.
-    """
-    from biorrr.analysis.communication.prediction import squared_errors
-
-    power, axes = linalg.eigh(covariance[:m, :m])
-    power[power < power[-1] * m * np.finfo(float).eps] = 0.0
-    Cxy, Cyy = axes.T @ covariance[:m, m:], covariance[m:, m:]
-    products = held_out.copy()
-    products[:m] = axes.T @ products[:m]
-    products[:, :m] = products[:, :m] @ axes
-    errors = []
-    for ridge in ridges:
-        root = symmetric_power(sigma_inverse(Cyy + ridge * np.eye(len(Cyy)), s), -0.5)
-        with np.errstate(divide="ignore"):
-            whitener = np.where(power + ridge > 0, (power + ridge) ** -0.5, 0.0)[:, None]
-        F = whitener * (Cxy @ root)
-        Vx = whitener * linalg.svd(F, full_matrices=False)[0][:, :k]
-        errors.append(squared_errors(Vx, Cxy.T @ Vx, products, m)[-1])
-    return np.array(errors)
+    source, target = np.split(np.arange(m + n), [m])
+    found = [predict_held_out(moments, source, target, s=s, ridge=ridge) for ridge in tried]
+    return RidgeChoice(tried, np.array([one.r2[k - 1] for one in found]))
 
 
 def fitted_ridge(ridge: Ridge | str, X: NDArray, Y: NDArray, k: int, s: float) -> Ridge:

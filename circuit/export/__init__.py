@@ -1,4 +1,4 @@
-"""Circuits to take along: renderers of a circuit's program that need nothing of biorrr."""
+"""Circuits and runs to take along: what others read or run without biorrr."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.simulation.events import after_events
 from biorrr.circuit.simulation.job import Job, Outcome
-from biorrr.circuit.simulation.recorded_traces import Trace, dimensions
 from biorrr.circuit.simulation.recorder import DATA_ROW
+from biorrr.circuit.simulation.saving import Trace, dimensions
 from biorrr.models import Pathway
 from biorrr.models.physical_units import in_si
 

@@ -157,7 +157,7 @@ class Run(RunFigures, Tabled):
         A synapse takes 0.5 kB in memory and 0.4 kB in the file, so a circuit of 200,000 synapses
         becomes a graph of 100 MB and a file of 80 MB.
         """
-        from biorrr.circuit.results.graph import cell_graph
+        from biorrr.circuit.export.graph import cell_graph
 
         return cell_graph(self.data)
 
@@ -427,8 +427,8 @@ class Run(RunFigures, Tabled):
         return trace.values.reshape(-1, *trace.shape[len(ticks) :])
 
     def to_nwb(self, path: str | os.PathLike) -> None:
-        """Write traces and stimulus as NWB; see :func:`biorrr.circuit.nwb.write`."""
-        from biorrr.circuit.results.nwb import write
+        """Write traces and stimulus as NWB; see :func:`biorrr.circuit.export.nwb.write`."""
+        from biorrr.circuit.export.nwb import write
 
         write(self, path)
 

@@ -26,7 +26,7 @@ from biorrr.errors import InputError, InputTypeError
 from biorrr.files import whole_file
 from biorrr.models.validation import NotNegative, check_fields
 
-_FORM = 5  # of the file; to be raised when it changes
+_FORM = 6  # of the file; to be raised when it changes
 
 
 class CheckpointError(InputError):
@@ -205,7 +205,7 @@ def identity_of(job: Job, engine: str) -> dict[str, str]:
             *(feed.mean for feed in feeds),
             *job.state.values(),
         ),
-        "what is recorded": _checksum(job.recording, job.snapshots),
+        "what is recorded": _checksum(job.recording.traces, job.recording.recorded, job.snapshots),
     }
 
 

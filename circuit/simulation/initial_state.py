@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,21 +22,27 @@ if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
 
 
+def _draw_none(seed: int) -> dict[str, np.ndarray]:
+    """Return no matrices."""
+    return {}
+
+
 @dataclass(frozen=True)
 class Beginning:
     """The way in which a circuit meets its data.
 
     Parameters
     ----------
-    weights
-        Initial matrices by name; others are drawn pathway by pathway.
+    draw
+        Function that draws initial matrices by name from a seed; others are drawn pathway by
+        pathway.
     parameters
         Values by "part.variable", in place of those the parts declare.
     replay
         Replays after each sample.
     """
 
-    weights: Mapping[str, np.ndarray] = field(default_factory=dict)
+    draw: Callable[[int], Mapping[str, np.ndarray]] = _draw_none
     parameters: Mapping[str, float] = field(default_factory=dict)
     replay: int = 0
 
@@ -59,7 +65,7 @@ def initial_state(
     start
         An earlier run to continue, whose weights and memories replace all others.
     """
-    weights = {**begin.weights, **check_given_weights(given or {}, blueprint)}
+    weights = {**begin.draw(seed), **check_given_weights(given or {}, blueprint)}
     values = _Values(blueprint, seed, begin.parameters)
     state = {} if start is None else _remembered(start, blueprint)
     for quantity in blueprint.state:

@@ -11,8 +11,7 @@ import numpy as np
 from biorrr.circuit.simulation.events import as_events, check_events
 from biorrr.circuit.simulation.initial_state import initial_state
 from biorrr.circuit.simulation.job import Job
-from biorrr.circuit.simulation.recorded_traces import recording_of
-from biorrr.circuit.simulation.saving import Saving, snapshot_samples
+from biorrr.circuit.simulation.saving import Saving, recording_of, snapshot_samples
 from biorrr.circuit.stimulus.data_checks import check_order, mapping, warn, warn_of_shuffling
 from biorrr.circuit.stimulus.feeds import read_feeds
 from biorrr.circuit.stimulus.presentation import Presentation, as_seed
@@ -91,13 +90,11 @@ def prepare_seeds(
     events = check_events(events, first, last, blueprint, order)
     announced = last if final and plastic else math.inf
     jobs = []
-    seeds = [as_seed("seed", seed) for seed in seeds]
-    begins = circuit.begin(blueprint, feeds, seeds, announced, start)
-    for seed, begin in zip(seeds, begins, strict=True):
-        state = initial_state(blueprint, begin, seed, given, start)
-        m = sizes[circuit.ports[0].name]
+    begin = circuit.begin(blueprint, feeds, announced, start)
+    m = sizes[blueprint.replayed_port.name]
+    for seed in [as_seed("seed", seed) for seed in seeds]:
+        state = initial_state(blueprint, begin, seed, given, start) | switched
         presented = Presentation(n_samples, m, order, begin.replay, seed)
-        state |= switched
         jobs.append(
             Job(
                 blueprint,

@@ -58,7 +58,7 @@ class Recorder:
         blueprint, recording = job.blueprint, job.recording
         weights = {p.name: blueprint.by_key[f"{p.name}.w"].size for p in blueprint.parts.weighted}
         self.snapshots = Series(len(job.snapshots) + 2, weights)
-        rows = recording.room(job.start, job.stop) * blueprint.timing.duration
+        rows = len(recording.recorded) * blueprint.timing.duration
         columns = {trace.label: trace.columns for trace in recording.traces}
         self.traces = Series(rows, {DATA_ROW: 1, **columns})
         self._file: CheckpointFile | None = None

@@ -1,15 +1,26 @@
-"""What a run saves: traces of variables, the samples at which they are traced, and weights."""
+"""What a run saves: traces of any variable, weights too, at chosen samples, and snapshots of all
+weights.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from biorrr.circuit.compile.blueprint import Blueprint, Quantity
+from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.errors import InputError, InputTypeError
+from biorrr.models import Population
 from biorrr.models.validation import whole_number
+
+# The default record: what a figure of plateaus needs, and enough to know the learning rates in
+# between.
+_STRETCHES, _STRETCH = 20, 50  # windows, and consecutive samples in each
+# One sample in so many, and how many of these a long run keeps at most.
+_SPARSE, _MOST_SPARSE = 100, 20_000
 
 
 @dataclass(frozen=True)
@@ -78,3 +89,201 @@ def snapshot_samples(wanted, first: int, last: int) -> np.ndarray:
         np.linspace(samples / count, samples, count) if linear else np.geomspace(1, samples, count)
     )
     return first + np.unique(np.round(steps).astype(np.int64).clip(1, samples))
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One recorded variable.
+
+    Parameters
+    ----------
+    label
+        Its name in the Dataset.
+    quantity
+        The variable.
+    chosen
+        Places of the chosen cells or synapses as Brian2 keeps them, or None for all.
+    """
+
+    label: str
+    quantity: Quantity
+    chosen: tuple[int, ...] | None
+
+    @property
+    def columns(self) -> int:
+        """Numbers per row."""
+        return self.quantity.size if self.chosen is None else len(self.chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Traces to record, and the samples at which they are recorded.
+
+    Parameters
+    ----------
+    traces
+        The variables.
+    recorded
+        The samples, ascending; none where there are no traces.
+    """
+
+    traces: tuple[Trace, ...] = ()
+    recorded: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def samples(self, start: int, stop: int) -> np.ndarray:
+        """Return the samples within [start, stop) that are recorded, ascending."""
+        first, last = np.searchsorted(self.recorded, (start, stop))
+        return self.recorded[first:last]
+
+
+def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> Recording:
+    """Return the recording that ``record`` and ``every`` of :meth:`biorrr.circuit.Microcircuit.run`
+    ask for.
+
+    Raises
+    ------
+    ValueError
+        Where a variable does not exist, or memory would not hold the record.
+    """
+    if isinstance(record, str):
+        record = (record,)
+    if not isinstance(record, (Mapping, Sequence, set, frozenset)):
+        raise InputTypeError(
+            f"record: must be names of variables, or a dict of them (got {record!r}); () records"
+            " nothing"
+        )
+    asked = dict(record) if isinstance(record, Mapping) else dict.fromkeys(record, True)
+    traces = [
+        _trace(str(name), chosen, blueprint)
+        for name, chosen in asked.items()
+        if chosen is not False
+    ]
+    if traces:
+        # The rates belong to every record: rates "auto" are known from it alone.
+        rates = [
+            q
+            for q in blueprint.quantities
+            if q.variable.per == "circuit" and q.name.startswith("eta_")
+        ]
+        traces += [
+            Trace(q.name, q, None)
+            for q in rates
+            if q.variable.role == "activity" and q.name not in [t.label for t in traces]
+        ]
+    stretches = _stretches(every, first, last)
+    if not traces:
+        return Recording()
+    rows = sum(map(len, stretches)) * blueprint.timing.duration
+    check_memory(
+        "record",
+        8 * rows * sum(trace.columns for trace in traces),
+        "record fewer cells or synapses, raise every, or record in windows",
+    )
+    recorded = [np.arange(part.start, part.stop, part.step) for part in stretches]
+    return Recording(tuple(traces), np.unique(np.concatenate(recorded)))
+
+
+def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
+    """Return the trace of the variable ``name``, of all cells or synapses or of those
+    ``chosen``.
+    """
+    matrices = {f"{p.name}.w": p.weight for p in blueprint.parts.weighted}
+    found = [q for q in blueprint.quantities if name in (matrices.get(q.key, q.name), q.key)]
+    if not found:
+        cells = [p.name for p in blueprint.parts.populations if p.shape]
+        active = [
+            q
+            for q in blueprint.quantities
+            if q.part in cells and q.variable.role in ("activity", "input")
+        ]
+        names = [q.name for q in active]
+        choices = [q.name if names.count(q.name) == 1 else q.key for q in active]
+        raise InputError(
+            f"record: cannot record {name!r}; choose from"
+            f" {', '.join([*choices, *matrices.values()])}, or another variable in describe()"
+        )
+    if len(found) > 1:
+        keys = " or ".join(repr(q.key) for q in found)
+        raise InputError(f"record: {name!r} exists in several parts; write {keys}")
+    (quantity,) = found
+    label = name.replace(".", "_")
+    if quantity.key in matrices:
+        label = f"{matrices[quantity.key]}_trace"
+    return Trace(label, quantity, _places(name, chosen, quantity, blueprint))
+
+
+def _places(name: str, chosen, quantity: Quantity, blueprint: Blueprint) -> tuple[int, ...] | None:
+    """Return places among Brian2's flat values of cells, or of synapses as (row, column) of their
+    matrix.
+    """
+    if chosen is True:
+        return None
+    orientation = (
+        blueprint.orientations[quantity.part] if quantity.variable.per == "synapse" else None
+    )
+    shape = orientation.shape if orientation else (quantity.size,)
+    places = np.asarray(chosen)
+    fits = (
+        places.dtype.kind in "iu"
+        and len(places.shape) == len(shape)
+        and places.shape[1:] in ((), (2,))
+    )
+    if not fits or not len(places) or (places < 0).any() or (places >= shape).any():
+        what = (
+            f"(row, column) pairs within its shape {shape}"
+            if orientation
+            else f"cells in [0, {quantity.size - 1}]"
+        )
+        raise InputError(f"record: {name} must be True or a list of {what} (got {chosen!r})")
+    return tuple((orientation.places(places) if orientation else places).tolist())
+
+
+def _stretches(every, first: int, last: int) -> list[range]:
+    """Return the samples that ``every`` asks for, as stretches that may overlap."""
+    if every is None:
+        sparse = range(first, last, max(_SPARSE, -(-(last - first) // _MOST_SPARSE)))
+        return [sparse, *_dense_stretches(first, last)]
+    if np.ndim(every) == 0:
+        remedy = "; for stretches of samples, a list of (first, last + 1)"
+        return [range(first, last, whole_number("every", every, minimum=1, remedy=remedy))]
+    windows = np.asarray(every)
+    if windows.ndim != 2 or windows.shape[1] != 2 or windows.dtype.kind not in "iu":
+        raise InputError(
+            f"every: must be a whole number or a list of windows (first, last + 1) (got {every!r})"
+        )
+    ordered = windows[np.argsort(windows[:, 0])]
+    if (ordered[:, 0] >= ordered[:, 1]).any() or (ordered[1:, 0] < ordered[:-1, 1]).any():
+        raise InputError(f"every: windows must not be empty and must not overlap (got {every!r})")
+    if ordered[0, 0] < first or ordered[-1, 1] > last:
+        raise InputError(
+            f"every: windows must lie in [{first}, {last}], the samples of this run (got {every!r})"
+        )
+    return [range(begin, end) for begin, end in ordered.tolist()]
+
+
+def _dense_stretches(first: int, last: int) -> list[range]:
+    """Return stretches of consecutive samples, evenly in log time, with the first and the last
+    samples of the run.
+    """
+    if last - first <= _STRETCHES * _STRETCH:
+        return [range(first, last)]
+    between = np.geomspace(_STRETCH, last - first - _STRETCH, _STRETCHES - 1).round().astype(int)
+    stretches = [range(first, first + _STRETCH)]
+    for begin in (first + between).tolist():
+        begin = max(begin, stretches[-1].stop)
+        if begin + _STRETCH <= last:
+            stretches.append(range(begin, begin + _STRETCH))
+    return stretches
+
+
+def dimensions(quantity: Quantity, blueprint: Blueprint) -> tuple[str, ...]:
+    """Return the names of the dimensions that a variable has in Datasets."""
+    part = blueprint.parts[quantity.part]
+    if isinstance(part, Population):
+        return (part.dimension,) if quantity.variable.per == "cell" else ()
+    if quantity.variable.per != "synapse":
+        return ()
+    source, target = (blueprint.parts[end].dimension for end in (part.source, part.target))
+    if part.source == part.target:
+        target = f"{target}_target"
+    return blueprint.orientations[part.name].rows_and_columns((source, target))

@@ -20,7 +20,7 @@ _SMALLEST, _LARGEST = 1e-50, 1e50
 
 def chunks(array: np.ndarray) -> Iterator[np.ndarray]:
     """Yield blocks of rows of ``array``, of bounded size."""
-    step = max(_CHUNK // array.shape[1], 1)
+    step = max(_CHUNK // max(array.shape[1], 1), 1)
     return (array[start : start + step] for start in range(0, len(array), step))
 
 

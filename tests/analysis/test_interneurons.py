@@ -111,17 +111,21 @@ def test_r_must_not_be_faster_than_q_where_distal_synapses_are_at_their_optimum(
 
 
 @BOTH
-def test_drift_is_the_mean_change_of_single_samples_and_zero_at_the_optimum(direct):
+def test_jacobian_is_the_derivative_of_the_mean_change_which_is_zero_at_the_optimum(direct):
     X, Y = noisy(0)
     rates, best = Rates(1e-3, 2e-3, 3e-3, 4e-3), theory.optimum(X, Y, 3, direct)
-    rng = np.random.default_rng(1)
-    for size in (0, 0.3):
-        weights = [w + size * rng.standard_normal(w.shape) for w in best]
-        each = [np.broadcast_to(w, (len(X), *w.shape)) for w in weights]
-        means = [c.mean(axis=0) for c in theory.sample_changes(each, X, Y, rates, direct)]
-        drifts = theory.drift(weights, X.T @ X / len(X), X.T @ Y / len(X), rates, direct)
-        assert all(np.allclose(a, b, atol=1e-12) for a, b in zip(means, drifts, strict=True))
-        assert size or all(np.allclose(d, 0, atol=1e-12) for d in drifts)
+
+    def mean_change(vector):
+        weights = theory.unflatten(vector[None], best)
+        changes = theory.sample_changes(weights, X, Y, rates, direct)
+        return theory.flatten([change.mean(axis=0) for change in changes])
+
+    start = theory.flatten(best)
+    np.testing.assert_allclose(mean_change(start), 0, atol=1e-12)
+    found = theory.jacobian(X, Y, 3, rates, direct)
+    for way in np.random.default_rng(1).standard_normal((5, start.size)):
+        slope = (mean_change(start + 1e-4 * way) - mean_change(start - 1e-4 * way)) / 2e-4
+        np.testing.assert_allclose(found @ way, slope, atol=1e-7)
 
 
 @pytest.mark.parametrize(("direct", "q"), [(False, 0.002), (False, 0.02), (True, 0.02)])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.simulation.recorded_traces import recording_of
+from biorrr.circuit.simulation.saving import recording_of
 from biorrr.models import Leaky
 
 ENGINES = ["numpy", "cpp"]

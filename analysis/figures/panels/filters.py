@@ -16,6 +16,7 @@ from biorrr.analysis.figures.style import (
     axes_of,
     colour,
     legend_below,
+    round_below,
     styled,
 )
 
@@ -94,8 +95,7 @@ def _draw_bar(column: np.ndarray, image: Any, limit: float) -> None:
     """Draw a colour bar below the pictures of one filter."""
     look = {"orientation": "horizontal", "shrink": 0.8, "aspect": 14}
     bar = column[0].figure.colorbar(image, ax=list(column), **look)
-    bar.locator = _symmetric(limit)
-    bar.update_ticks()
+    bar.set_ticks([-round_below(limit), 0, round_below(limit)])
     bar.set_label("weight $V_x$")
 
 
@@ -103,15 +103,6 @@ def _overlaps(learned: np.ndarray, exact: np.ndarray) -> np.ndarray:
     """Return the correlation r of each learned filter with the exact one, about zero; (k,)."""
     both = np.linalg.norm(learned, axis=0) * np.linalg.norm(exact, axis=0)
     return (learned * exact).sum(axis=0) / np.where(both > 0, both, 1.0)
-
-
-def _symmetric(limit: float) -> Any:
-    """Return ticks at zero and at one round value on either side."""
-    from matplotlib.ticker import FixedLocator
-
-    power = 10 ** np.floor(np.log10(limit))
-    value = max(step * power for step in (1, 2, 5) if step * power <= limit)
-    return FixedLocator([-value, 0, value])
 
 
 def _plot_curves(

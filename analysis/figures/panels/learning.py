@@ -11,9 +11,9 @@ from biorrr.analysis.figures.style import (
     Axes,
     axes_of,
     colour,
-    explain,
     for_log_axis,
     in_percent,
+    legend_below,
     log_samples,
     percent,
     styled,
@@ -61,7 +61,7 @@ def plot_learning(
         ax.axhline(optimum, label=None if named else "optimum", zorder=0, **THEORY)
     if len(scores) > 1:
         _draw_spread(ax, for_log_axis(samples), scores, line.get_color(), optimum is None)
-    explain(ax, given)
+    legend_below(ax, given=given)
     return ax
 
 
@@ -99,5 +99,5 @@ def plot_angles(samples: ArrayLike, angles: ArrayLike, *, ax: Axes | None = None
         others[0].set_label("other angles" if len(others) > 1 else "smallest angle")
     ax.set(ylabel="angle to exact subspace (°)", ylim=(0, 92))
     log_samples(ax, samples)
-    explain(ax, given)
+    legend_below(ax, given=given)
     return ax

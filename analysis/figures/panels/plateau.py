@@ -18,6 +18,7 @@ from biorrr.analysis.figures.style import (
     colour,
     draw_scale_bar,
     legend_below,
+    mark_cuts,
     percent,
     styled,
 )
@@ -88,18 +89,13 @@ def plot_plateau(
     axes : (k, number of stages)
     """
     shown, expected = _arrays(stages), _arrays(theory or {})
-    steps = {
-        title: np.asarray((at or {}).get(title, np.arange(len(one["plateau"]))))
-        for title, one in shown.items()
-    }
+    steps = {title: np.arange(len(one["plateau"])) for title, one in shown.items()}
+    steps |= {title: np.asarray(places) for title, places in (at or {}).items()}
     if deviations is None:
-        deviations = {
-            title: Agreement.between(shown[title]["plateau"], one["plateau"]).relative_error
-            for title, one in expected.items()
-            if "plateau" in one
-        }
+        deviations = _deviations(shown, expected)
     first = next(iter(shown.values()))
     names, k = [*first], first["plateau"].shape[1]
+    neurons = neurons or [f"neuron {number}" for number in range(k)]
     axes = axes_of(
         ax,
         k,
@@ -112,21 +108,40 @@ def plot_plateau(
     for neuron, row in enumerate(axes):
         scales = _scales([_of_neuron(one, neuron) for one in shown.values()])
         for panel, (title, traces) in zip(row, shown.items(), strict=True):
-            for onset in np.asarray((onsets or {}).get(title, ())):
-                panel.axvline(onset, label="a new sample", **GUIDE)
             behind = _of_neuron(expected.get(title, {}), neuron)
             _draw_lanes(panel, steps[title], _of_neuron(traces, neuron), behind, scales, unit)
-            above = [title] if neuron == 0 else []
-            if title in deviations:
-                above.append(f"deviation {percent(np.asarray(deviations[title])[neuron])}")
-            panel.set_title("\n".join(above))
         _draw_scales(row[-1], names, scales)
-        _name_lanes(row[0], names, neurons[neuron] if neurons else f"neuron {neuron}")
-    for panel, at_panel in zip(axes[-1], steps.values(), strict=True):
-        _label_time(panel, at_panel, unit)
+        _name_lanes(row[0], names, neurons[neuron])
+    for column, title in zip(axes.T, shown, strict=True):
+        _label_column(column, title, deviations.get(title), (onsets or {}).get(title, ()))
+        _label_time(column[-1], steps[title], unit)
     if ax is None:
         legend_below(axes, f"{note} {DEVIATION if deviations else ''}".strip())
     return axes
+
+
+def _deviations(
+    shown: Mapping[str, Mapping[str, NDArray]], expected: Mapping[str, Mapping[str, NDArray]]
+) -> dict[str, NDArray]:
+    """Return by title how far each plateau deviates from theory, where it is known."""
+    return {
+        title: Agreement.between(shown[title]["plateau"], one["plateau"]).relative_error
+        for title, one in expected.items()
+        if "plateau" in one
+    }
+
+
+def _label_column(
+    column: NDArray, title: str, deviations: ArrayLike | None, onsets: ArrayLike
+) -> None:
+    """Write the title of a stage and the deviations of its neurons, and mark when samples come."""
+    for neuron, panel in enumerate(column):
+        above = [title] if neuron == 0 else []
+        if deviations is not None:
+            above.append(f"deviation {percent(np.asarray(deviations)[neuron])}")
+        panel.set_title("\n".join(above))
+        for onset in np.asarray(onsets):
+            panel.axvline(onset, label="a new sample", **GUIDE)
 
 
 def _arrays(stages: Mapping[str, Mapping[str, ArrayLike]]) -> dict[str, dict[str, NDArray]]:
@@ -159,7 +174,8 @@ def _draw_lanes(
             _draw(panel, steps, heights, unit, level, label="theory", **BEHIND)
         heights = np.clip(trace / lane, -0.5, 0.5) - level
         _draw(panel, steps, heights, unit, level, color=tint, linewidth=1)
-        _mark_cuts(panel, steps, trace / lane, level, tint)
+        for end in (0.5, -0.5):
+            mark_cuts(panel, steps, trace / lane, end, tint, "cut off", level)
     lanes = len(traces)
     panel.set(ylim=(0.4 - lanes, 0.6), yticks=-np.arange(lanes), yticklabels=[])
     panel.tick_params(left=False)
@@ -177,16 +193,6 @@ def _draw(
         panel.vlines(steps, -level, heights, **look)
     else:
         panel.plot(steps, heights, drawstyle="steps-mid", **look)
-
-
-def _mark_cuts(panel: Axes, steps: NDArray, heights: NDArray, level: int, tint: str) -> None:
-    """Put a triangle where a trace leaves its lane."""
-    for sign, marker in ((1, "^"), (-1, "v")):
-        beyond = np.flatnonzero(sign * heights > 0.5)
-        if len(beyond):
-            look = {"color": tint, "markersize": 3, "clip_on": False, "linestyle": "none"}
-            places = np.full(len(beyond), 0.5 * sign - level)
-            panel.plot(steps[beyond], places, marker, label="cut off", **look)
 
 
 def _scales(stages: list[dict[str, NDArray]]) -> dict[str, float]:

@@ -19,6 +19,7 @@ from biorrr.analysis.figures.style import (
     colour,
     in_percent,
     legend_below,
+    mark_cuts,
     percent,
     shades,
     styled,
@@ -143,7 +144,8 @@ def plot_meeting(results: Dataset) -> NDArray:
             mark: dict[str, Any] = {"marker": MARKERS[place % 5], "markersize": 2.5}
             axes[0].plot(at, one["ratio"].values.T, **{**look, **mark, "linestyle": "none"})
             axes[1].plot(at, one["inhibition"].values.T, **look)
-            _mark_cuts(axes[1], at, one["inhibition"].values.T, tints[place])
+            cut = f"axis cut off: above {_HIGHEST:g}"
+            mark_cuts(axes[1], at, one["inhibition"].values.T, _HIGHEST, tints[place], cut)
             axes[2].plot(at, np.maximum(one["excess"].values.T, 1e-6), **look)
             words = f"rate {eta:g}, eigenvalues of $QR$ {_KINDS[kind]}"
             axes[1].plot([], [], label=words, **look, **mark)
@@ -166,13 +168,3 @@ def plot_meeting(results: Dataset) -> NDArray:
     )
     legend_below(axes, note, 2)
     return axes
-
-
-def _mark_cuts(panel: Axes, at: NDArray, values: NDArray, tint: Any) -> None:
-    """Put a triangle at the end of the axis wherever a value, (snapshot, start), is higher."""
-    snapshot, _ = np.nonzero(values > _HIGHEST)
-    look: dict[str, Any] = {"color": tint, "markersize": 4, "clip_on": False, "zorder": 4}
-    if not len(snapshot):
-        return
-    places = at[snapshot, 0], np.full(len(snapshot), _HIGHEST)
-    panel.plot(*places, "^", label=f"axis cut off: above {_HIGHEST:g}", **look)

@@ -11,8 +11,8 @@ from biorrr.circuit import Microcircuit
 from biorrr.circuit.engines.cpp_kernel import CppEngine
 from biorrr.circuit.simulation.initial_state import Beginning, initial_state
 from biorrr.circuit.simulation.job import Job
-from biorrr.circuit.simulation.recorded_traces import Recording
 from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.simulation.saving import Recording
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.circuit.stimulus.statistics import facts_of
@@ -35,7 +35,7 @@ def prepare(task: Task):
     blueprint = circuit.blueprint(task.m, task.n)
     engine = CppEngine(blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.parts.weighted}
-    state = initial_state(blueprint, Beginning(weights=start), 0)
+    state = initial_state(blueprint, Beginning(), 0, start)
     feeds = {
         "x": Feed(task.X, facts_of("X", task.X)),
         "y": Feed(task.Y, facts_of("Y", task.Y)),
@@ -51,7 +51,7 @@ def prepare(task: Task):
             start=0,
             stop=len(order),
             state=state,
-            recording=Recording((), None, (), 0),
+            recording=Recording(),
             snapshots=np.array([len(order)]),
             circuit=circuit,
         )

@@ -73,7 +73,7 @@ def write(run: Run, path: str | os.PathLike) -> None:
             sex="U",
         ),
         source_script="biorrr, Run.to_nwb",
-        source_script_file_name="biorrr/circuit/results/nwb.py",
+        source_script_file_name="biorrr/circuit/export/nwb.py",
     )
     simulation = file.create_processing_module(
         "simulation", "Activity and learning rates of the simulated circuit."
