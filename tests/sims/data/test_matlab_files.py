@@ -9,7 +9,7 @@ import scipy.io
 import scipy.sparse
 
 from biorrr.sims import main
-from biorrr.sims.data import Data, DataError, Matlab, load
+from biorrr.sims.data import Data, DataError, Matlab, files, load
 
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((20, 3)), rng.standard_normal((20, 2))
@@ -229,3 +229,18 @@ def test_a_file_that_crashes_its_reader(tmp_path, monkeypatch):
     path = save(tmp_path / "session.mat", X=X, Y=Y)
     with pytest.raises(DataError, match=r"session.mat: not a readable MATLAB file, .* signal 11"):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        ("import time; time.sleep(2); print('read')", (b"read\n", "")),
+        ("while True: pass", (b"", "reading it does not come to an end")),
+    ],
+)
+def test_only_processor_time_counts_against_a_file(tmp_path, monkeypatch, program, found):
+    """On a busy machine a good file may take long by the clock."""
+    monkeypatch.setattr(files, "PATIENCE", 0.2)  # a second, and that of a small file
+    (tmp_path / "program.py").write_text(program)
+    (tmp_path / "some.mat").write_bytes(b"0")
+    assert files.run_apart(str(tmp_path / "program.py"), tmp_path / "some.mat") == found
