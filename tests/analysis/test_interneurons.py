@@ -34,7 +34,8 @@ def pair_modes(rates, first, second, direct=False):
     both, d = first + second, x * y * (first - second)
     one, other = Polynomial([-d, y + x * second, 1]), Polynomial([d, y + x * first, 1])
     if direct:
-        return (one * other + q * x * Polynomial([y, 1]) * Polynomial([2 * y + x * both, 2])).roots()
+        inhibition = q * x * Polynomial([y, 1]) * Polynomial([2 * y + x * both, 2])
+        return (one * other + inhibition).roots()
     g_one = Polynomial([q * r * both, q * first + r * second])
     g_other = Polynomial([q * r * both, q * second + r * first])
     inhibition = x * Polynomial([y, 1]) * (g_one * other + g_other * one)
