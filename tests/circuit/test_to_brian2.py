@@ -90,6 +90,7 @@ REQUIRED = {
     "areas": (lambda: Hierarchy((3, 2), gains=(1, 0.5, 0.5), engine="numpy"), {}),
     "noise": (lambda: own_rates(ridge=0.1, replay=2, departures=[TransmissionNoise(0.2)]), {}),
 }
+FAST = ("own rates", "auto, replay", "own population", "leaky", "noise")
 FURTHER = {
     "leaky, auto, replay": lambda: Microcircuit(
         k=2, ridge=0.1, replay=2, departures=[Leaky(hold=20)], engine="numpy"
@@ -102,7 +103,9 @@ FURTHER = {
 }
 
 
-@pytest.mark.parametrize("name", REQUIRED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if one in FAST else pytest.mark.slow) for one in REQUIRED]
+)
 def test_the_script_ends_with_the_weights_of_the_run(name, tmp_path, data):
     make, settings = REQUIRED[name]
     check(tmp_path, make(), data, **settings)

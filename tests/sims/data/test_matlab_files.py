@@ -196,7 +196,7 @@ def test_options_of_other_kinds_are_refused(tmp_path):
     assert isinstance(Data.made_from(path), Matlab)
 
 
-@pytest.mark.parametrize("kept", [0, 1, 30, 128, 200, 600, 900])
+@pytest.mark.parametrize("kept", [0, 30, 200, 900])
 def test_truncated_files_are_refused(tmp_path, version, kept):
     whole = save(tmp_path / "whole.mat", version, X=X, Y=Y).read_bytes()
     part = tmp_path / "part.mat"
