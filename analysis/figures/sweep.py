@@ -67,9 +67,7 @@ def plot_means(
     ax.set(xlabel=names[-1], ylabel=label if len(names) == 1 else names[0])
     if "excess" in measure:
         in_percent(shown)
-    if lowest := [places[best] for best in _best(means, names, problem)]:
-        star: dict[str, Any] = {"color": colour("distal"), "markeredgecolor": "white"}
-        ax.plot(*zip(*lowest, strict=True), "*", markersize=11, label="lowest", **star)
+    _mark_lowest(ax, [places[best] for best in _best(means, names, problem)])
     if given is None:
         legend_below(ax, _note(measure, names, means, problem))
     return ax
@@ -121,6 +119,13 @@ def _draw_map(
     ax.set_xticks(range(len(columns)), [_short(level) for level in columns], rotation=turned)
     ax.set_yticks(range(len(rows)), [_short(level) for level in rows])
     return places, bar.ax
+
+
+def _mark_lowest(ax: Axes, places: list[tuple[float, float]]) -> None:
+    """Put a star at each of these places."""
+    if places:
+        star: dict[str, Any] = {"color": colour("distal"), "markeredgecolor": "white"}
+        ax.plot(*zip(*places, strict=True), "*", markersize=11, label="lowest", **star)
 
 
 def _best(

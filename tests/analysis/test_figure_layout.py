@@ -124,7 +124,7 @@ def meeting(rng):
     seen = np.linspace(0, 30, 60) / etas[:, None]
     results["seen"] = (course, np.broadcast_to(seen[None, :, None], (2, 4, 8, 60)))
     results["ratio"] = (1 - results["eta"]) ** results["seen"]
-    return plot_meeting(results.transpose(*course))
+    return plot_meeting(results.transpose(*course), 2e-7)
 
 
 def filters_as_pictures(rng):
@@ -182,6 +182,7 @@ def compared(rng, names=("inhibition", "plateau", "network"), **sizes):
         "null": ["no_inhibition", "other_inhibition"],
         "seen": ("snapshot", SEEN),
         "stage_samples": (("seed", "stage"), [[0, 10_943, 2_000_061]] * 5),
+        "s": 0.0,
     }
     sizes = {"seed": 5, "snapshot": len(SEEN), "pyramidal": 2, "stage": 3, "row": 1797}
     sizes |= {name: len(coords[name]) for name in ("signal", "comparison", "measure", "null")}
