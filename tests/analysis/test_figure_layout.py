@@ -3,6 +3,7 @@
 Numbers are made up, names and sizes are those of the experiments.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -422,6 +423,18 @@ DRAWN = [
     sweep_of_two, contest, lags, delays, fields, maps_of_rates,
     linear_theory, silence,
 ]  # fmt: skip
+
+
+def test_every_function_that_plots_is_drawn_here():
+    folder = Path(analysis.__file__).parent / "figures"
+    known = {
+        name
+        for path in folder.rglob("*.py")
+        for name in re.findall(r"^def (plot_\w+)", path.read_text(), re.MULTILINE)
+    }
+    assert len(known) > 30
+    drawn = set(re.findall(r"plot_\w+", Path(__file__).read_text()))
+    assert known - drawn == set()
 
 
 @pytest.mark.parametrize("draw", DRAWN, ids=lambda draw: draw.__name__)
