@@ -443,7 +443,7 @@ def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
         band = panel.collections[0].get_paths()[0].vertices[:, 1]
         assert (band.min(), band.max()) == pytest.approx((values.min(), values.max()))
     words = [text.get_text() for text in scatter.figure.legends[0].get_texts()]
-    assert "25 %: up to here plateau and error count as equal" in words
+    assert "25 %: plateau and error count as equal" in words
     conditions = ["as it is", "none", "of other\nsamples"]
     assert [tick.get_text() for tick in nulls.get_xticklabels()] == conditions
     ends = one["agreement"].sel(measure="relative_error").isel(stage=-1)
