@@ -1,7 +1,7 @@
 """Stack two areas with apical feedback.
 
 The lower area is taught by the plateaus of the upper one. Both settle to an equilibrium for each
-sample. Each numeral is an image of that digit: in the upper area they lie apart.
+sample. Each numeral is an image of that digit.
 """
 
 import matplotlib.pyplot as plt
