@@ -160,7 +160,7 @@ def plot_meeting(results: Dataset, deviation: float) -> NDArray:
     axes[1].axhline(1, zorder=3, **THEORY)
     ends = results[["inhibition", "excess"]].isel(snapshot=-1)
     low, high = float(ends["inhibition"].min()), float(ends["inhibition"].max())
-    axes[1].set(title=f"while inhibition ends at {low:.2g} to {high:.2g}", ylim=(0, _HIGHEST))
+    axes[1].set(title=f"inhibition ends at {low:.2g} to {high:.2g}", ylim=(0, _HIGHEST))
     axes[1].set_ylabel("$\\Vert QQ' \\Vert$ over the exact one")
     axes[2].set(yscale="log", ylabel=EXCESS)
     axes[2].set_title(f"and circuits learn, to {percent(float(ends['excess'].max()))}")
