@@ -101,7 +101,8 @@ def test_every_claim_fails_for_circuits_that_break_it():
     modes = modes.assign(decay=1.5, frequency=0.5)
     silent = {"silent": range(5), "seed": seeds, "time": [0, 1]}
     silence = xr.Dataset({one: array(silent, 1.2) for one in ("plateaus", "variance", "excess")})
-    found = {one.name: one for one in experiment.summarise(maps, unequal, turns, modes, silence, k)}
+    results = {"maps": maps, "unequal": unequal, "turns": turns, "modes": modes, "silence": silence}
+    found = {one.name: one for one in experiment.summarise(results, k)}
     for name, (text, *_) in experiment.CLAIMS.items():
         assert Claim.about(found[name], text).holds is False, name
 
