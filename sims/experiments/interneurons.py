@@ -153,7 +153,7 @@ def interneurons(lab: Lab, settings: InterneuronSettings) -> Findings:
     return Findings(
         title=f"k = {k}, s = 0, {settings.seeds} seeds, {settings.samples:,} samples",
         quantities=[Quantity("k", k), Quantity("seeds", settings.seeds), *found.values()],
-        rows=dict(zip(rows, in_words(table), strict=True)),
+        rows=dict(zip(["1000 (x, y, q)", *rows], in_words(table), strict=True)),
         data=results | {"table": table},
         figures=[
             Figure("maps", partial(figures.plot_maps, maps)),
@@ -376,10 +376,13 @@ def summarise(results: Mapping[str, xr.Dataset], k: int) -> Iterator[Quantity]:
         "spared_variance": variance.sel(silent=k),
         "lost_variance": variance.sel(silent=k + 1),
     }
-    for name, (text, *bound) in CLAIMS.items():
-        yield Quantity(name, float(judged[name]), words=text, bound=(bound[0], bound[1]))
+    for name, (_, *bound) in CLAIMS.items():
+        yield Quantity(name, float(judged[name]), bound=(bound[0], bound[1]))
     for name, deviation in off.items():
         yield Quantity(f"{name}_deviation_worst", deviation.max().item())
+    slower = unequal["distance"].median("seed").where(unequal["r"] < 1)  # of R from Q'
+    yield Quantity("distance_least", slower.min().item())
+    yield Quantity("distance_most", slower.max().item())
 
 
 def compare_with_expected(results: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
@@ -393,16 +396,19 @@ def compare_with_expected(results: xr.Dataset) -> tuple[xr.DataArray, xr.DataArr
 
 
 def in_words(table: xr.Dataset) -> Iterator[str]:
-    """Yield the rows of the table: by column, the excess on both problems."""
+    """Yield the rows of the table: by column, the rates and then the excess on both problems."""
+    columns = zip(table["x"].values, table["y"].values, table["q"].values, strict=True)
+    yield "; ".join(f"({1e3 * x:g}, {1e3 * x * y:g}, {1e3 * x * q:g})" for x, y, q in columns)
     for row in table["excess"].transpose("row", "column", "problem", "seed").values:
         yield "; ".join(", ".join(map(_settled, cell)) for cell in row)
 
 
 def _settled(excess: Any) -> str:
-    """Return the median excess of circuits, and how many are lost: they have learned nothing."""
+    """Return the median excess of circuits, unless most are lost: they have learned nothing."""
     from biorrr.analysis.figures.style import percent
 
     lost, runs = np.count_nonzero(excess > 0.5), len(excess)
     if lost == runs:
         return "all lost"
-    return percent(np.median(excess)) + f" ({lost} of {runs} lost)" * bool(lost)
+    some = f"{lost}/{runs} lost"
+    return some if 2 * lost >= runs else percent(np.median(excess)) + f" ({some})" * bool(lost)
