@@ -320,7 +320,7 @@ def silence_cells(task: Task, problem: tuple[Any, Any], silent: int) -> dict[str
     Vx, Vy, M, exact = *theory.optimum(X, Y, k, direct=True), analysis.ExactSolution(X, Y)
     usual, active, found = (Y @ Vy - X @ Vx @ M).std(axis=0), np.arange(2 * k) >= silent, []
 
-    def look(Vx: Any, Vy: Any, Q: Any, R: Any) -> tuple[float, float, float]:
+    def look(Vx: Any, Vy: Any, Q: Any, R: Any) -> tuple[Any, ...]:
         large = np.abs(Y @ Vy - X @ Vx @ ((Q * active) @ R).T) > 2 * usual
         return large.mean(), np.square(X @ Vx).mean(), min(exact.excess(Vx), 1)
 
