@@ -133,6 +133,7 @@ def plot_removal(results: Dataset, *, ax: Axes | None = None) -> Axes:
     chosen = int(results["chosen_rank"])
     look = {"color": colour(ACROSS), "linestyle": ":", "linewidth": 1}
     ax.axvline(chosen, label=f"chosen rank, {chosen}", **look)
+    ax.locator_params(axis="x", integer=True)
     ax.axhline(0, **GUIDE)
     ax.set(xlabel="dimensions removed", ylabel="held-out $R^2$, full regression")
     legend_below(ax, "Bars: standard errors over folds.")

@@ -66,7 +66,7 @@ def plot_raster(
         _draw_spikes(axes[0], *spikes, np.asarray(onsets), names)
     axes[0].figure.align_ylabels(axes)
     if ax is None:
-        legend_below(panels, "Each faint line: a new sample comes on.")
+        legend_below(panels)
     return axes
 
 
