@@ -273,9 +273,10 @@ class CircuitBase(Tabled):
             nothing. Or a :class:`~biorrr.circuit.Saving`, which says `every` and `snapshots` too.
         every
             Samples from one that is traced to the next, or windows of consecutive samples, as
-            [(first, last + 1), ...]. By default 20 stretches of 50 consecutive samples, evenly in
-            log time, and between them one sample in 100 (fewer in runs of more than two million
-            samples). Where outputs settle, each sample has one row, at its equilibrium.
+            [(first, last + 1), ...]. By default 20 blocks of 50 consecutive samples are traced,
+            spaced evenly in log time, and every hundredth sample between them (fewer in runs of
+            more than two million samples). Where outputs settle, each sample has one row, at its
+            equilibrium.
         snapshots
             How many weight snapshots to keep, evenly in log time; ("linear", count) for evenly in
             samples; or a list of sample counts. The start and the end are always among them.
@@ -299,9 +300,9 @@ class CircuitBase(Tabled):
             What happens in the middle of the run: :class:`~biorrr.models.Silence`, ``Freeze``,
             ``CutInstruction``, ``SwapData``, each at a sample of this run and until its end.
         final
-            True to announce that learning ends with this run: rates "auto" then fall to zero by its
-            last sample, which brings the weights much nearer to the optimum. Give False to a run
-            that another is to continue by ``start``: the two then end bit for bit where one
+            True where learning ends with this run: rates "auto" then fall to zero by its last
+            sample, which brings the weights much nearer to the optimum. Give False to a run that
+            another is to continue by ``start``: the two then end bit for bit where one
             uninterrupted run with final=False ends. Rates "auto" stay as they were fitted to the
             data of the first of such runs. Rates that are given as :class:`~biorrr.models.Rates`
             are used as they stand.
