@@ -29,7 +29,7 @@ from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
-from biorrr.hints import hints_at_keywords
+from biorrr.hints import HintsAtKeywords, hints_at_keywords
 from biorrr.models import Departure, Event, Parts
 from biorrr.models.meanings import Meanings
 from biorrr.models.validation import (
@@ -58,7 +58,7 @@ def _begins_names(name: str, value) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CircuitBase(Tabled):
+class CircuitBase(HintsAtKeywords, Tabled):
     """Base of circuits: frozen values whose parts follow from their fields.
 
     A circuit keeps nothing of its runs but what it has built, which is kept to save time and

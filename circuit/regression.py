@@ -106,9 +106,10 @@ class RegressionCircuit(CircuitBase):
         each = (self.rates,) * areas if isinstance(self.rates, Rates) else self.rates
         listed = isinstance(each, tuple | list) and len(each) == areas
         if not listed or not all(isinstance(rate, Rates) for rate in each):
+            number = isinstance(self.rates, int | float)
             raise InputTypeError(
                 "rates: must be 'auto', Rates(...), or one Rates(...) for each area (got"
-                f" {self.rates!r})"
+                f" {self.rates!r})" + (f"; did you mean Rates({self.rates!r})?" if number else "")
             )
         return tuple(each)  # type: ignore[arg-type]  # just checked
 

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 from biorrr.errors import InputError
+from biorrr.hints import HintsAtKeywords
 from biorrr.models.expressions import subtracts
 from biorrr.models.language import Expression, OptionalExpression, Statements, Value, check_name
 from biorrr.models.physical_units import UNITS
@@ -64,7 +65,7 @@ _GIVEN = ("i", "j", "w", "plastic")
 
 
 @dataclass(frozen=True)
-class Variable:
+class Variable(HintsAtKeywords):
     """A quantity of cells or synapses, declared once; equations, state and traces follow from it.
 
     Parameters
@@ -127,7 +128,7 @@ def broadcast(
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(HintsAtKeywords):
     """Statements that cells or synapses carry out while a sample is presented.
 
     Parameters
@@ -160,7 +161,7 @@ class Step:
 _PLASTIC = Variable("plasticity", "1 where plasticity is on", "pathway", "parameter", 1.0)
 
 
-class Part:
+class Part(HintsAtKeywords):
     """Base of populations and pathways: something with a name, a kind, an area, variables and
     steps.
     """

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biorrr.errors import InputError, InputTypeError
-from biorrr.hints import hints_at_fields
+from biorrr.hints import HintsAtKeywords
 from biorrr.models.suggested_rates import suggest
 from biorrr.models.validation import NotNegative, Positive, check_fields, number_within
 
@@ -28,9 +28,8 @@ def _halving(name: str, value: float) -> float:
     )
 
 
-@hints_at_fields
 @dataclass(frozen=True)
-class Rate:
+class Rate(HintsAtKeywords):
     """A rate that decays hyperbolically, eta(t) = eta0 / (1 + t/N) (supplement E, "Numerical
     experiment details").
 
@@ -82,9 +81,8 @@ else:
     RateOrSame = AnyRate | None
 
 
-@hints_at_fields
 @dataclass(frozen=True)
-class Rates:
+class Rates(HintsAtKeywords):
     """The rates of the four pathways, and the size of the weights that they begin with.
 
     Numbers are constant rates, and ``Rates(0.01)`` is one for all. :meth:`suggested` gives

@@ -19,6 +19,7 @@ from biorrr.circuit.results.summary import Summary
 from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
 from biorrr.errors import InputError, RunError
 from biorrr.files import whole_file
+from biorrr.hints import hints_at_keywords
 from biorrr.models import AreaWeights, equilibrium
 
 if TYPE_CHECKING:
@@ -313,6 +314,7 @@ class Run(RunFigures, Tabled):
         Y = np.asarray(Y)
         return float(r2_score(Y[:, None] if Y.ndim == 1 else Y, self.predict(X)))
 
+    @hints_at_keywords
     def summary(self, X=None, Y=None, *, held_out=None, exact=None) -> Summary:
         """Return whether the run has learned: its final numbers beside those of theory.
 

@@ -24,6 +24,7 @@ from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.errors import InputError, InputTypeError
 from biorrr.files import whole_file
+from biorrr.hints import HintsAtKeywords
 from biorrr.models.validation import NotNegative, check_fields
 
 _FORM = 6  # of the file; to be raised when it changes
@@ -34,7 +35,7 @@ class CheckpointError(InputError):
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class Checkpoint(HintsAtKeywords):
     """A file that keeps a run as far as it has come.
 
     Parameters

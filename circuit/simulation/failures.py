@@ -152,8 +152,8 @@ def _warn_of_wrong_rates(run: Run, powers: np.ndarray, feeds: Mapping[str, Feed]
     some that matter. ``powers`` are those of the outputs.
     """
     attrs, k, data = run.attrs, len(powers), _some_rows(feeds)
-    given = k, attrs["s"], (attrs["ridge_x"], attrs["ridge_y"])
-    found = signal_strengths(*data, *given)  # those of QQ' at the optimum
+    s, ridge = attrs["s"], (attrs["ridge_x"], attrs["ridge_y"])
+    found = signal_strengths(*data, k, s, ridge)  # those of QQ' at the optimum
     needed, (first, last) = math.sqrt(found.sum()), _sizes_of_inhibition(run)
     dead = np.count_nonzero(powers < _DEAD)
     lost = found[k - dead :].sum() / found.sum() if found.any() else 0.0
@@ -173,23 +173,24 @@ def _warn_of_wrong_rates(run: Run, powers: np.ndarray, feeds: Mapping[str, Feed]
         )
     else:
         return
-    own = run.circuit.own_rates
-    warn(f"{happened}; {_advice_on_ratios(own and own[0], run.samples, data, given)}")
+    own = getattr(run.circuit, "own_rates", None)
+    warn(f"{happened}; {_advice_on_ratios(own and own[0], run.samples, data, k, s, ridge)}")
 
 
 def _advice_on_ratios(
     own: Rates | None,
     sample: int,
     data: tuple[np.ndarray, np.ndarray],
-    given: tuple[int, float, tuple[float, float]],
+    k: int,
+    s: float,
+    ridge: tuple[float, float],
 ) -> str:
     """Return which of one's ``own`` rates at a ``sample`` to change, by their ratios to each other
     beside those that suit the ``data``.
     """
-    k, s, _ = given
     call = f"Rates.suggested(X, Y, {k}, {s:g})"
     try:
-        suggested = Rates.suggested(*data, *given)
+        suggested = Rates.suggested(*data, k, s, ridge)
     except InputError:
         return "x and y share nothing that could be learned"
     if own is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from biorrr.hints import HintsAtKeywords
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import names_in
 from biorrr.models.parts import PHASES, Parts, Population, Step, Variable
@@ -14,7 +15,7 @@ from biorrr.models.validation import Count, check_fields
 
 
 @dataclass(frozen=True)
-class Event:
+class Event(HintsAtKeywords):
     """An intervention that happens once, before a sample is presented.
 
     Parameters
