@@ -163,15 +163,14 @@ class Findings:
 
     @property
     def table(self) -> dict[str, object]:
-        """Rows of the printed table: quantities with words, those of one row together by their
-        words.
+        """Rows of the printed table: the text of quantities with words, by these words where
+        several share a row.
         """
-        rows: dict[str, Any] = {}
+        rows: dict[str, dict[str, str]] = {}
         for one in self.quantities:
-            if one.words and one.row:
-                rows.setdefault(one.row, {})[one.words] = one.text
-            elif one.words:
-                rows[one.words] = one.text
+            if one.words:
+                words = one.words if one.row else ""
+                rows.setdefault(one.row or one.words, {})[words] = one.text
         return rows | dict(self.rows)
 
     def lines(self, columns: int = COLUMNS) -> list[str]:
@@ -239,7 +238,7 @@ def _grid(heads: Sequence[str], rows: Mapping[str, Any], width: int) -> list[str
 
 def _cell(value: object) -> str:
     if isinstance(value, Mapping):
-        return "; ".join(f"{words} {text}" for words, text in value.items())
+        return "; ".join(f"{words} {text}".strip() for words, text in value.items())
     return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

@@ -29,6 +29,11 @@ def test_a_single_row_and_rows_that_are_too_wide_are_sentences():
     assert max(map(len, narrow)) <= 24
 
 
+def test_a_quantity_whose_words_are_the_label_of_a_row_comes_first_in_it():
+    shared = [Quantity("a", 1, words="label"), Quantity("b", 2, words="at most", row="label")]
+    assert Findings(title="", quantities=shared).lines()[-1] == "  label  1; at most 2"
+
+
 def test_output_that_goes_to_no_terminal_has_lines_of_100_columns():
     lines = Findings(title="words " * 60, rows={"label": "more " * 60}).lines()
     assert 90 < max(map(len, lines)) <= 100
