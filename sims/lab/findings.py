@@ -100,7 +100,9 @@ class Findings:
     Parameters
     ----------
     title
-        Title of the printed table: the data and what was run.
+        The data and what was run: title of the printed table, and end of each caption.
+    statistic
+        What the numbers of the printed table are, after the title: a mean, or a median.
     quantities
         All numbers of the summary, in its order.
     data
@@ -122,6 +124,7 @@ class Findings:
     """
 
     title: str
+    statistic: str = ""
     quantities: Sequence[Quantity] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     figures: Sequence[Figure] = ()
@@ -140,7 +143,13 @@ class Findings:
         """
         numbers = {quantity.name: quantity.text for quantity in self.quantities}
         known = [f"{name} = {numbers[name]}" for name in SETUP if name in numbers]
-        return f"{template.format(**numbers)} ({'; '.join([self.title, *known])}.)\n"
+        run = "; ".join(filter(None, [self.title, *known]))
+        return f"{template.format(**numbers)} ({run}.)\n"
+
+    @property
+    def headline(self) -> str:
+        """The first line of the printed table."""
+        return "; ".join(filter(None, [self.title, self.statistic]))
 
     @property
     def every_quantity(self) -> list[Quantity]:
@@ -177,7 +186,7 @@ class Findings:
         """Return the lines that are printed, of at most so many ``columns``: title, table, claims
         and the closing.
         """
-        lines = [*_wrap(self.title, columns, 2), *_table_lines(self.table, columns)]
+        lines = [*_wrap(self.headline, columns, 2), *_table_lines(self.table, columns)]
         said = []
         if self.claims:
             said += ["the paper's claims", *_claim_lines(self.claims)]

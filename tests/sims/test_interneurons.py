@@ -108,6 +108,19 @@ def test_every_claim_fails_for_circuits_that_break_it():
         assert Claim.about(found[name], text).holds is False, name
 
 
+@pytest.mark.parametrize(
+    ("seeds", "best", "spread"), [(1, 0.1, None), (2, 0.2, None), (4, 0.3, 0.1)]
+)
+def test_the_best_rates_of_half_of_the_seeds_are_scored_on_the_others(seeds, best, spread):
+    sizes = {"problem": ["one"], "l": [0, K], "x": [0.001, 0.003], "q": [1.0], "seed": range(seeds)}
+    excess = xr.DataArray(np.full((1, 2, 2, 1, seeds), 0.9), sizes)
+    excess[:, :, 1] = [0.1, 0.2, 0.1, 0.4][:seeds]  # the better rates
+    found = {one.name: one for one in experiment.best_rates(xr.Dataset({"excess": excess}), K)}
+    for name in ("interneurons_one_best", "direct_one_best"):
+        assert found[name].value == pytest.approx(best)
+        assert found[name].spread == (spread if spread is None else pytest.approx(spread))
+
+
 BOUND = re.compile(
     r"(?:at least (?P<least>\S+)|at most (?P<most>\S+)|(?P<low>\S+) to (?P<high>\S+))"
     r"(?P<percent> %)? \| \**\{interneurons\[(?P<name>\w+)\]"
