@@ -210,8 +210,8 @@ class Run(RunFigures, Tabled):
 
         It stays where it is if Q and R merely fade, and falls to rounding error if R finds Q'.
         """
-        size = np.linalg.norm(self.data["Q"].values, axis=(1, 2))
-        return np.divide(self.r_minus_qt, size, out=np.full(len(size), np.nan), where=size > 0)
+        distance, size = self.r_minus_qt, np.linalg.norm(self.data["Q"].values, axis=(1, 2))
+        return np.divide(distance, size, out=np.full(len(size), np.nan), where=size > 0)
 
     def transform(self, X) -> np.ndarray:
         """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m)
