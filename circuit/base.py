@@ -136,7 +136,7 @@ class CircuitBase(Tabled):
         """Return advice for a run that diverged at ``sample``."""
         return "lower the rates of plasticity"
 
-    def learned(self) -> dict[str, str]:
+    def learning_in_words(self) -> dict[str, str]:
         """Return the rows of the circuit's table that say what it learns."""
         pathways = (f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted)
         return {"pathways": ", ".join(pathways)}
@@ -368,7 +368,7 @@ class CircuitBase(Tabled):
         """
         blueprint = self.blueprint(*sizes)
         name = self.engines.choose(self.engine, blueprint, LARGEST_WHOLE)
-        engine = self.engines.built(name, blueprint)
+        engine = self.engines.get(name, blueprint)
         if hasattr(engine, "begin"):
             begin = self.begin(blueprint)
             engine.begin(initial_state(blueprint, begin, self.seed, self.initial))
@@ -537,7 +537,7 @@ class CircuitBase(Tabled):
         return f"{type(self).__name__} {self.name}".strip(), {
             "inputs": ", ".join(port.name for port in self.ports),
             "cells": ", ".join(cells),
-            **self.learned(),
+            **self.learning_in_words(),
             "departures": self.departures_in_words() or "none",
             "engine, seed": f"{self.engine}, {self.seed}",
         }

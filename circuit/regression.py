@@ -215,11 +215,11 @@ class RegressionCircuit(CircuitBase):
         draw, known = meet(blueprint, feeds, last)
         parameters = {f"neuromodulator.{name}": value for name, value in known.items()}
         if start is not None and math.isinf(last):
-            parameters = self._fitted_before(start, parameters)
+            parameters = self._keep_fit(start, parameters)
         replay = self.replay if self.ridges[0] else 0
         return Beginning(draw, parameters, replay)
 
-    def _fitted_before(self, start: Run, parameters: dict[str, float]) -> dict[str, float]:
+    def _keep_fit(self, start: Run, parameters: dict[str, float]) -> dict[str, float]:
         """Return what the rates of ``start`` were fitted to, if it learned the same regression
         without an announced end; otherwise ``parameters``.
         """
@@ -331,7 +331,7 @@ class RegressionCircuit(CircuitBase):
             self.own_rates[0], self.stack[0].k, self.s, self.ridges, feeds, sample
         )
 
-    def learned(self) -> dict[str, str]:
+    def learning_in_words(self) -> dict[str, str]:
         """Return the regression, its ridge and its rates."""
         gains = f"{' - '.join(f'{gain:g}' for gain in self.links)}, from x to y"
         return {

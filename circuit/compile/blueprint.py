@@ -286,8 +286,8 @@ class Blueprint:
 
     @functools.cached_property
     def moving_ports(self) -> frozenset[str]:
-        """Names of the ports that are shown in every tick: their data change then, or a step
-        changes what they show.
+        """Names of the ports that are presented in every tick: their data change then, or a step
+        changes what they present.
         """
         ticks = (*self.program.sample.tick, *self.program.replay.tick)
         written = {key for operation in ticks for key in operation.writes}

@@ -22,8 +22,8 @@ import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import cache, compiler
-from biorrr.circuit.engines.brian2_private import installed_brian2
-from biorrr.circuit.engines.interrupt import held_interrupt
+from biorrr.circuit.engines.brian2_private import brian2_version
+from biorrr.circuit.engines.interrupt import hold_interrupt
 from biorrr.circuit.engines.memory import ELEMENT_TYPES, Memory
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.progress import notice
@@ -45,7 +45,7 @@ class _Port(ctypes.Structure):
         ("values", ctypes.c_void_p),
         ("type", ctypes.c_int64),
         ("row_bytes", ctypes.c_int64),
-        ("held", ctypes.c_int64),
+        ("duration", ctypes.c_int64),
         ("ticks", ctypes.c_int64),
         ("gain", ctypes.c_double),
         ("mean", ctypes.c_void_p),
@@ -72,7 +72,7 @@ class _Segment(ctypes.Structure):
         ("duration", ctypes.c_int64),
         ("replays", ctypes.c_int64),
         ("replay_duration", ctypes.c_int64),
-        ("shown", ctypes.POINTER(ctypes.c_void_p)),
+        ("presented", ctypes.POINTER(ctypes.c_void_p)),
         ("snapshots", _Records),
         ("traces", _Records),
         ("ports", ctypes.POINTER(_Port)),
@@ -124,7 +124,7 @@ class CppEngine:
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job`` segment by segment."""
-        with held_interrupt() as interrupted:
+        with hold_interrupt() as interrupted:
             return self.advance_together([job], [recorder], interrupted)[0]
 
     def advance_together(
@@ -153,17 +153,17 @@ class CppEngine:
                 if lane in diverged:
                     ended = "diverged"
                 else:
-                    recorder.reached(at, state)
+                    recorder.note(at, state)
                     if at < job.stop and recorder.stopped:
                         ended = "stopped"
                     elif at < job.stop and interrupted.is_set():
                         ended = "interrupted"
                 if ended:
                     # The sample in which a run diverges does not count.
-                    outcomes[lane] = Outcome(at - (lane in diverged), _copied(state), ended)
+                    outcomes[lane] = Outcome(at - (lane in diverged), _copy(state), ended)
             left = [lane for lane in left if lane not in outcomes]
             length = max(int(min(largest, 8 * length, pace * _SEGMENT_SECONDS)), 1)
-        done = {lane: Outcome(at, _copied(run.states[lane]), "done") for lane in left}
+        done = {lane: Outcome(at, _copy(run.states[lane]), "done") for lane in left}
         return [{**outcomes, **done}[lane] for lane in range(len(jobs))]
 
 
@@ -228,12 +228,12 @@ class CompiledRun:
         that have diverged.
         """
         job, timing = self.jobs[0], self.jobs[0].blueprint.timing
-        shown = [presentation.shown(start, stop) for presentation in self.presentations]
-        for each in shown:
+        presented = [presentation.sequence(start, stop) for presentation in self.presentations]
+        for each in presented:
             self._check_bounds(each)
         # Lanes that are not needed repeat the last run.
-        pointers = [each.ctypes.data for each in shown]
-        pointers += pointers[-1:] * (self.lanes - len(shown))
+        pointers = [each.ctypes.data for each in presented]
+        pointers += pointers[-1:] * (self.lanes - len(presented))
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
         traced = job.recording.samples(start, stop)
         # Arrays with names: what ctypes is given is but their address.
@@ -255,7 +255,7 @@ class CompiledRun:
         diverged = {lane for lane in recorders if segment.diverged >> lane & 1}
         for lane, recorder in recorders.items():
             before = when_traced[when_traced < done]
-            presented = np.repeat(shown[lane][before, :1], timing.duration, axis=0)
+            presented = np.repeat(presented[lane][before, :1], timing.duration, axis=0)
             values = self.traces.by_name(traces[: len(presented), :, lane])
             rows = np.repeat(start + before, timing.duration)
             recorder.traces.add(rows, {DATA_ROW: presented, **values})
@@ -264,11 +264,11 @@ class CompiledRun:
             recorder.snapshot(kept, self.weights.by_name(weights[: len(kept), :, lane]))
         return start + done, diverged
 
-    def _check_bounds(self, shown: np.ndarray) -> None:
+    def _check_bounds(self, presented: np.ndarray) -> None:
         """Check that what is presented lies within the data: the library does not look."""
         for what, entries, first, count in (
-            ("order", shown[:, 0], 0, self.n_samples),
-            ("replay", shown[:, 1:], -self.jobs[0].presentation.m, 0),
+            ("order", presented[:, 0], 0, self.n_samples),
+            ("replay", presented[:, 1:], -self.jobs[0].presentation.m, 0),
         ):
             if entries.size and not first <= entries.min() <= entries.max() < count:
                 raise RunError(
@@ -329,7 +329,13 @@ def _port(feed: Feed, data: np.ndarray, mean: np.ndarray) -> _Port:
     """Return how a port is fed with ``data`` and their ``mean``, both of which must outlive it."""
     kind = list(ELEMENT_TYPES).index(data.dtype.str[1:])
     return _Port(
-        data.ctypes.data, kind, data.strides[0], feed.held, feed.ticks, feed.gain, mean.ctypes.data
+        data.ctypes.data,
+        kind,
+        data.strides[0],
+        feed.duration,
+        feed.ticks,
+        feed.gain,
+        mean.ctypes.data,
     )
 
 
@@ -348,11 +354,11 @@ def key_of(code: Blueprint, lanes: int = 1) -> str:
     """Return the key in the cache of a circuit's library: all that shapes it, which are the fields
     of all parts and the sources that make code of them.
     """
-    shape = {"circuit": repr(code), "lanes": lanes, "brian2": installed_brian2()}
+    shape = {"circuit": repr(code), "lanes": lanes, "brian2": brian2_version()}
     return cache.key_of({**shape, **compiler.identity(), **_sources()})
 
 
-def _copied(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _copy(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return a ``state`` as it is now."""
     return {key: values.copy() for key, values in state.items()}
 
@@ -365,10 +371,9 @@ def _sources() -> dict[str, Any]:
         *(here / name for name in ("cpp_source.py", "cpp_steps.py", "memory.py")),
         *sorted((here.parent / "compile").glob("*.py")),
         *sorted((here / "templates").iterdir()),
-        *(Path(str(module.__file__)) for module in (expressions, rules)),
+        *(Path(str(module.__file__)) for module in (expressions, random_draws, rules)),
     ]
-    texts = [path.read_text() for path in sources]
-    return {"draws": random_draws.SOURCES, "sources": texts}
+    return {"sources": [path.read_text() for path in sources]}
 
 
 def _build(code: Blueprint, lanes: int, library: Path) -> None:

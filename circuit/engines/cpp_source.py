@@ -13,7 +13,7 @@ from pathlib import Path
 import jinja2
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines.brian2_import import borrowed_brian2
+from biorrr.circuit.engines.brian2_import import borrow_brian2
 from biorrr.circuit.engines.brian2_private import cpp_translator
 from biorrr.circuit.engines.cpp_steps import Step, Translator, array_of
 from biorrr.circuit.engines.memory import ELEMENT_TYPES, LINE, Memory
@@ -30,7 +30,7 @@ _HEADERS = ("algorithm", "cmath", "cstddef", "cstdint", "vector")
 
 def write_source(circuit: Blueprint, lanes: int = 1) -> str:
     """Return the C++ source of ``circuit``, of which so many ``lanes`` run side by side."""
-    with borrowed_brian2("numpy"):
+    with borrow_brian2("numpy"):
         from biorrr.circuit.engines.network import build_network
 
         build_network(circuit).never_run()
@@ -56,7 +56,7 @@ def write_source(circuit: Blueprint, lanes: int = 1) -> str:
         # Loops over vectors are not made into vectors.
         simd="#pragma omp simd" if lanes == 1 else "",
         line=LINE,
-        draws="\n".join(random_draws.SOURCES),
+        random=random_draws,
         steps={step.name: step for _, block in blocks for step in block}.values(),
         blocks=blocks,
         counts_ticks=circuit.parts["clock"].has("elapsed"),

@@ -241,7 +241,7 @@ class Run(RunFigures, Tabled):
             warnings.simplefilter(
                 "ignore", UserWarning
             )  # about columns that are constant: y is silent on purpose
-            shown = self.circuit.run(
+            passed = self.circuit.run(
                 X,
                 silent,
                 start=self,
@@ -252,9 +252,9 @@ class Run(RunFigures, Tabled):
                 snapshots=1,
                 progress=False,
             )
-        name = next(name for name in shown.traces if name in ("z", f"{cells}_z"))
+        name = next(name for name in passed.traces if name in ("z", f"{cells}_z"))
         # The pass continues the order of samples where learning stopped: its rows are sorted back.
-        z = shown.data[name].values[np.argsort(shown.data["data_row"].values)]
+        z = passed.data[name].values[np.argsort(passed.data["data_row"].values)]
         return z.mean(axis=1) if z.ndim == 3 else z
 
     def infer(self, X, Y=None) -> list[np.ndarray]:

@@ -119,12 +119,12 @@ def check_events(
         if isinstance(event, CutInstruction) and "y" not in blueprint.sizes:
             raise InputError(f"CutInstruction: cuts port y, and this circuit has {ports} alone")
         checked.append(
-            _checked_swap(event, blueprint, order) if isinstance(event, SwapData) else event
+            _check_swap(event, blueprint, order) if isinstance(event, SwapData) else event
         )
     return tuple(checked)
 
 
-def _checked_swap(event: SwapData, blueprint: Blueprint, order) -> SwapData:
+def _check_swap(event: SwapData, blueprint: Blueprint, order) -> SwapData:
     """Return ``event`` with its data as arrays; refuse data that do not fit the run."""
     if set(blueprint.sizes) != {"x", "y"}:
         raise InputError(

@@ -70,7 +70,7 @@ def prepare_seeds(
             f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in"
             " all)"
         )
-    moving = frozenset(name for name, feed in feeds.items() if feed.ticks != feed.held)
+    moving = frozenset(name for name, feed in feeds.items() if feed.ticks != feed.duration)
     sizes = {name: feed.values.shape[1] for name, feed in feeds.items()}
     events = as_events(events)
     silent = (event.population for event in events if isinstance(event, Silence))

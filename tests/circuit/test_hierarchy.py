@@ -206,7 +206,7 @@ def test_replay_settles_too(engine, data):
     run = learn(circuit(2, engine, ridge=(0.2, 0.0), replay=2), (X, Y), snapshots=1)
     from biorrr.circuit.stimulus.presentation import Presentation
 
-    shown = Presentation(6, 5, "sequential", 2, 0).shown(0, 6)
+    shown = Presentation(6, 5, "sequential", 2, 0).sequence(0, 6)
     for x, y, ticks in zip(X, Y, shown, strict=True):
         loop.present(x, y, loop.settled, replayed=-1 - ticks[1:])
     for name, expected in named(loop.weights).items():

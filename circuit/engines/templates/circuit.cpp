@@ -18,7 +18,7 @@ static inline double _int(double x) { return trunc(x); }
 static inline double _is(bool x) { return x ? 1.0 : 0.0; }
 static inline double _sign(double x) { return (0 < x) - (x < 0); }
 static inline double _clip(double x, double low, double high) { const double y = x < low ? low : x; return y > high ? high : y; }
-{{ draws }}
+{% include "draws.cpp" %}
 {% include "lanes.cpp" %}
 
 
