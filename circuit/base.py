@@ -98,16 +98,6 @@ class CircuitBase(Tabled):
         """The places where data come in: one for each variable declared as an input."""
         return ports_of(self.parts)
 
-    @functools.cached_property
-    def all_departures(self) -> tuple[Departure, ...]:
-        """All departures from the paper's circuit, whichever way they were asked for."""
-        return tuple(self.departures)
-
-    @property
-    def initial(self) -> dict[str, object]:
-        """Initial weights that were given, by the name of their matrix."""
-        return {}
-
     def begin(
         self,
         blueprint: Blueprint,
@@ -146,7 +136,7 @@ class CircuitBase(Tabled):
 
     def departures_in_words(self) -> str:
         """Return how the circuit departs from the paper's; empty where it does not."""
-        return "; ".join(map(repr, self.all_departures))
+        return "; ".join(map(repr, self.departures))
 
     # -- circuits of known sizes -------------------------------------------------------------------
 
@@ -217,11 +207,7 @@ class CircuitBase(Tabled):
                 cells[pathway.source] * cells[pathway.target] for pathway in parts.weighted
             )
             check_memory("circuit", _BYTES * synapses, "use fewer cells")
-            ports = tuple(
-                replace(port, changes="tick" if port.name in moving else "sample")
-                for port in self.ports
-            )
-            self._blueprints[key] = Blueprint(parts, ports)
+            self._blueprints[key] = Blueprint(parts, self.ports, tuple(sorted(moving)))
         return self._blueprints[key]
 
     # -- running -----------------------------------------------------------------------------------
@@ -371,7 +357,7 @@ class CircuitBase(Tabled):
         engine = self.engines.get(name, blueprint)
         if hasattr(engine, "begin"):
             begin = self.begin(blueprint)
-            engine.begin(initial_state(blueprint, begin, self.seed, self.initial))
+            engine.begin(initial_state(blueprint, begin, self.seed))
         return self
 
     @property

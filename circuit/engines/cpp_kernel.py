@@ -59,7 +59,7 @@ class _Records(ctypes.Structure):
         ("count", ctypes.c_int64),
         ("samples", ctypes.c_void_p),
         ("width", ctypes.c_int64),
-        ("slices", ctypes.c_void_p),
+        ("places", ctypes.c_void_p),
         ("rows", ctypes.c_void_p),
     )
 
@@ -198,15 +198,12 @@ class CompiledRun:
         self.means = [np.ascontiguousarray(feed.mean, np.float64) for feed in feeds]
         self.ports = (_Port * len(feeds))(*map(_port, feeds, self.data, self.means))
         self.n_samples = min(feed.samples for feed in feeds)
-        weights = {p.name: [memory.place(f"{p.name}.w")] for p in job.blueprint.parts.weighted}
-        self.weights = _Columns(weights, self.lanes)
-        self.traces = _Columns(
-            {
-                trace.label: _pieces(memory.place(trace.quantity.key), trace.chosen)
-                for trace in job.recording.traces
-            },
-            self.lanes,
-        )
+        weights = {p.name: memory.places(f"{p.name}.w") for p in job.blueprint.parts.weighted}
+        traces = {
+            trace.label: memory.places(trace.quantity.key, trace.chosen)
+            for trace in job.recording.traces
+        }
+        self.weights, self.traces = (_Columns(each, self.lanes) for each in (weights, traces))
         self._check_features()
 
     def _check_features(self) -> None:
@@ -283,46 +280,34 @@ class _Columns:
     Parameters
     ----------
     places
-        Their pieces in memory, by name.
+        Where their values are in memory, by name.
     lanes
         Runs side by side.
     """
 
-    def __init__(self, places: dict[str, list[slice]], lanes: int) -> None:
+    def __init__(self, places: dict[str, np.ndarray], lanes: int) -> None:
         self.lanes = lanes
-        pieces = [(p.start, p.stop - p.start) for each in places.values() for p in each]
-        self.slices = np.array(pieces, np.int64).reshape(-1, 2)
-        widths = [sum(p.stop - p.start for p in each) for each in places.values()]
-        ends = list(itertools.accumulate(widths, initial=0))
-        self.width = ends[-1]
+        self.places = np.concatenate([np.empty(0, np.int64), *places.values()])
+        ends = [*itertools.accumulate(map(len, places.values()), initial=0)]
         self.columns = dict(zip(places, map(slice, ends, ends[1:]), strict=True))
 
     def room(self, rows: int) -> np.ndarray:
         """Return an array, shape (rows, width, lanes), to be filled."""
-        return np.empty((rows, self.width, self.lanes))
+        return np.empty((rows, len(self.places), self.lanes))
 
     def records(self, samples: np.ndarray, rows: np.ndarray) -> _Records:
         """Return the order to fill ``rows`` at ``samples``, both of which must outlive it."""
         return _Records(
             len(samples),
             samples.ctypes.data,
-            len(self.slices),
-            self.slices.ctypes.data,
+            len(self.places),
+            self.places.ctypes.data,
             rows.ctypes.data,
         )
 
     def by_name(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Return the columns of each variable in the ``rows`` of one lane."""
         return {name: rows[:, columns] for name, columns in self.columns.items()}
-
-
-def _pieces(place: slice, chosen: tuple[int, ...] | None) -> list[slice]:
-    """Return the ``chosen`` values of the variable at ``place``, or all of it, as pieces of
-    memory.
-    """
-    if chosen is None:
-        return [place]
-    return [slice(place.start + i, place.start + i + 1) for i in chosen]
 
 
 def _port(feed: Feed, data: np.ndarray, mean: np.ndarray) -> _Port:
@@ -368,7 +353,7 @@ def _sources() -> dict[str, Any]:
     """Return the sources that make code of parts."""
     here = Path(__file__).parent
     sources = [
-        *(here / name for name in ("cpp_source.py", "cpp_steps.py", "memory.py")),
+        *(here / name for name in ("cpp_source.py", "cpp_functions.py", "memory.py")),
         *sorted((here.parent / "compile").glob("*.py")),
         *sorted((here / "templates").iterdir()),
         *(Path(str(module.__file__)) for module in (expressions, random_draws, rules)),

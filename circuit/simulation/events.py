@@ -131,7 +131,7 @@ def _check_swap(event: SwapData, blueprint: Blueprint, order) -> SwapData:
             "SwapData: is for circuits with ports x and y (this one has"
             f" {', '.join(blueprint.sizes)})"
         )
-    if any(port.changes != "sample" for port in blueprint.ports):
+    if blueprint.moving:
         raise InputError(
             "SwapData: is for tables of samples; put what comes later into the signal itself"
         )

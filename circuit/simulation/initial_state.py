@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
 
 
-def _draw_none(seed: int) -> dict[str, np.ndarray]:
-    """Return no matrices."""
-    return {}
-
-
 @dataclass(frozen=True)
 class Beginning:
     """The way in which a circuit meets its data.
@@ -42,7 +37,7 @@ class Beginning:
         Replays after each sample.
     """
 
-    draw: Callable[[int], Mapping[str, np.ndarray]] = _draw_none
+    draw: Callable[[int], Mapping[str, np.ndarray]] = lambda seed: {}
     parameters: Mapping[str, float] = field(default_factory=dict)
     replay: int = 0
 

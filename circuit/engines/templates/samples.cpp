@@ -3,8 +3,7 @@
     Everything that a run reads and writes lies in the memory of its caller. -#}
 // As cpp_kernel.py fills them in.
 struct Port { const char *values; int64_t type, row_bytes, duration, ticks; double gain; const double *mean; };
-struct Slice { int64_t first, count; };  // of the circuit's memory
-struct Records { int64_t count; const int64_t *samples; int64_t width; const Slice *slices; _real *rows; };
+struct Records { int64_t count; const int64_t *samples; int64_t width; const int64_t *places; _real *rows; };
 struct Segment
 {
     int64_t samples, duration, replays, replay_duration;
@@ -32,8 +31,7 @@ struct Recorder
     }
     void keep()
     {
-        for (const Slice *slice = records.slices; slice < records.slices + records.width; row += slice++->count)
-            std::copy_n(memory + slice->first, slice->count, row);
+        for (int64_t column = 0; column < records.width; column++) *row++ = memory[records.places[column]];
     }
 };
 
