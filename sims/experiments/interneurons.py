@@ -1,8 +1,8 @@
 """Ask what interneurons are for: the paper's circuit beside direct inhibition, plateau = a - Mz.
 
 Both learn at rates over two decades, and with inhibition from far slower to far faster than Vx, and
-are compared with the linearised theory (:mod:`biorrr.analysis.interneurons`). Further: R faster or
-slower than Q, fewer and more interneurons than outputs, and interneurons that fall silent. s = 0.
+are compared with the linearised theory (biorrr.analysis.interneurons). Further: R faster or slower
+than Q, fewer and more interneurons than outputs, and interneurons that fall silent. s = 0.
 Inputs are the first principal components of x, white; y is scaled so that the eigenvalues of the
 optimum have the mean 1. The table takes y as it is.
 """
@@ -42,7 +42,7 @@ TOLERATED = 0.02  # excess with which a circuit counts as one that learns
 RATIOS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 DIRECT = 0  # interneurons of direct inhibition
 MADE = {"even": (1.1, 1.05, 0.95, 0.9, 0.3), "spread": (1.6, 1.0, 0.6, 0.35, 0.1)}  # gains
-TABLE_GAINS = (2.5, 2.0, 1.5, 1.0)  # of the table of issue 45; eigenvalues are their squares
+TABLE_GAINS = (2.5, 2.0, 1.5, 1.0)  # of the table; eigenvalues are about their squares
 Problems = Mapping[str, tuple[Any, Any]]  # X (n_samples, m) and Y (n_samples, n) by name
 
 
