@@ -310,8 +310,8 @@ class Run(RunFigures, Tabled):
         """
         from sklearn.metrics import r2_score
 
-        Y = np.asarray(Y)
-        return float(r2_score(Y[:, None] if Y.ndim == 1 else Y, self.predict(X)))
+        X, Y = self._pair("X, Y", X, Y)
+        return float(r2_score(Y, self.predict(X)))
 
     def summary(self, X=None, Y=None, *, held_out=None, exact=None) -> Summary:
         """Return whether the run has learned: its final numbers beside those of theory.
