@@ -180,17 +180,18 @@ class CompiledRun:
     def __init__(self, engine: CppEngine, jobs: Sequence[Job]) -> None:
         self.jobs, self.simulate, memory = jobs, engine.simulate, engine.memory
         job, self.lanes = jobs[0], memory.lanes
+        # Lanes that are not needed repeat the last run.
+        in_lanes = [*jobs, *[jobs[-1]] * (self.lanes - len(jobs))]
         self.presentations = [
-            replace(one.presentation, draw=engine.draw_permutations) for one in jobs
+            replace(one.presentation, draw=engine.draw_permutations) for one in in_lanes
         ]
         self.memory = memory.allocate()
         self.states = [
             {key: self.memory[memory.place(key), lane] for key in job.state}
             for lane in range(self.lanes)
         ]
-        for lane, state in enumerate(self.states):
-            # Lanes that are not needed repeat the last run.
-            for key, values in jobs[min(lane, len(jobs) - 1)].state.items():
+        for state, one in zip(self.states, in_lanes, strict=True):
+            for key, values in one.state.items():
                 state[key][:] = values
         feeds = [job.feeds[port.name] for port in job.blueprint.ports]
         # Arrays that the library reads are kept here for as long as it may.
@@ -228,9 +229,6 @@ class CompiledRun:
         presented = [presentation.sequence(start, stop) for presentation in self.presentations]
         for each in presented:
             self._check_bounds(each)
-        # Lanes that are not needed repeat the last run.
-        pointers = [each.ctypes.data for each in presented]
-        pointers += pointers[-1:] * (self.lanes - len(presented))
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
         traced = job.recording.samples(start, stop)
         # Arrays with names: what ctypes is given is but their address.
@@ -242,7 +240,7 @@ class CompiledRun:
             timing.duration,
             job.presentation.replay,
             timing.replay_duration,
-            (ctypes.c_void_p * self.lanes)(*pointers),
+            (ctypes.c_void_p * self.lanes)(*(each.ctypes.data for each in presented)),
             self.weights.records(when_due, weights),
             self.traces.records(when_traced, traces),
             self.ports,
@@ -252,10 +250,10 @@ class CompiledRun:
         diverged = {lane for lane in recorders if segment.diverged >> lane & 1}
         for lane, recorder in recorders.items():
             before = when_traced[when_traced < done]
-            presented = np.repeat(presented[lane][before, :1], timing.duration, axis=0)
-            values = self.traces.by_name(traces[: len(presented), :, lane])
-            rows = np.repeat(start + before, timing.duration)
-            recorder.traces.add(rows, {DATA_ROW: presented, **values})
+            rows = np.repeat(presented[lane][before, :1], timing.duration, axis=0)
+            values = self.traces.by_name(traces[: len(rows), :, lane])
+            samples = np.repeat(start + before, timing.duration)
+            recorder.traces.add(samples, {DATA_ROW: rows, **values})
             # The sample that diverged was recorded, but its weights are not kept.
             kept = due[when_due <= done - (lane in diverged)]
             recorder.snapshot(kept, self.weights.by_name(weights[: len(kept), :, lane]))

@@ -3,7 +3,7 @@
     Everything that a run reads and writes lies in the memory of its caller. -#}
 // As cpp_kernel.py fills them in.
 struct Port { const char *values; int64_t type, row_bytes, duration, ticks; double gain; const double *mean; };
-struct Records { int64_t count; const int64_t *samples; int64_t width; const int64_t *places; _real *rows; };
+struct Records { int64_t count; const int64_t *samples; int64_t width; const int64_t *places; double *rows; };
 struct Segment
 {
     int64_t samples, duration, replays, replay_duration;
@@ -20,7 +20,7 @@ struct Recorder
     const Records &records;
     const _real *const memory;
     int64_t next = 0;
-    _real *row = records.rows;
+    double *row = records.rows;  // NumPy's, which need not begin where vectors may
 
     Recorder(const Records &records, const Circuit *circuit) : records(records), memory((const _real *)circuit) {}
     bool due(int64_t sample)
@@ -31,7 +31,8 @@ struct Recorder
     }
     void keep()
     {
-        for (int64_t column = 0; column < records.width; column++) *row++ = memory[records.places[column]];
+        for (int64_t column = 0; column < records.width; column++, row += _lanes)
+            std::copy_n((const double *)(memory + records.places[column]), _lanes, row);
     }
 };
 
