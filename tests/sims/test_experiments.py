@@ -149,6 +149,7 @@ def test_it_is_resumed_and_ends_with_the_same_findings(small, tmp_path, monkeypa
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.slow
 def test_it_is_swept(small, tmp_path, capsys):
     experiment, *_ = small
     if experiment.not_swept:

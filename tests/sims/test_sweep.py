@@ -690,8 +690,7 @@ def test_a_sweep_of_which_every_point_fails_fails(own_data, tmp_path, monkeypatc
 
 def test_points_of_different_problems_are_not_compared(own_data, tmp_path, capsys):
     (tmp_path / "plan.toml").write_text(
-        f"seeds = 2\n[fixed]\ndata = '{own_data}'\nengine = 'numpy'\n[grid]\nk = [1, 2]\nepochs ="
-        " [1, 2]\n"
+        f"[fixed]\ndata = '{own_data}'\nengine = 'numpy'\n[grid]\nk = [1, 2]\nepochs = [1, 2]\n"
     )
     assert (
         main.run(
