@@ -98,16 +98,6 @@ class CircuitBase(HintsAtKeywords, Tabled):
         """The places where data come in: one for each variable declared as an input."""
         return ports_of(self.parts)
 
-    @functools.cached_property
-    def all_departures(self) -> tuple[Departure, ...]:
-        """All departures from the paper's circuit, whichever way they were asked for."""
-        return tuple(self.departures)
-
-    @property
-    def initial(self) -> dict[str, object]:
-        """Initial weights that were given, by the name of their matrix."""
-        return {}
-
     def begin(
         self,
         blueprint: Blueprint,
@@ -136,7 +126,7 @@ class CircuitBase(HintsAtKeywords, Tabled):
         """Return advice for a run that diverged at ``sample``."""
         return "lower the rates of plasticity"
 
-    def learned(self) -> dict[str, str]:
+    def learning_in_words(self) -> dict[str, str]:
         """Return the rows of the circuit's table that say what it learns."""
         pathways = (f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted)
         return {"pathways": ", ".join(pathways)}
@@ -146,7 +136,7 @@ class CircuitBase(HintsAtKeywords, Tabled):
 
     def departures_in_words(self) -> str:
         """Return how the circuit departs from the paper's; empty where it does not."""
-        return "; ".join(map(repr, self.all_departures))
+        return "; ".join(map(repr, self.departures))
 
     # -- circuits of known sizes -------------------------------------------------------------------
 
@@ -217,11 +207,7 @@ class CircuitBase(HintsAtKeywords, Tabled):
                 cells[pathway.source] * cells[pathway.target] for pathway in parts.weighted
             )
             check_memory("circuit", _BYTES * synapses, "use fewer cells")
-            ports = tuple(
-                replace(port, changes="tick" if port.name in moving else "sample")
-                for port in self.ports
-            )
-            self._blueprints[key] = Blueprint(parts, ports)
+            self._blueprints[key] = Blueprint(parts, self.ports, tuple(sorted(moving)))
         return self._blueprints[key]
 
     # -- running -----------------------------------------------------------------------------------
@@ -369,10 +355,10 @@ class CircuitBase(HintsAtKeywords, Tabled):
         """
         blueprint = self.blueprint(*sizes)
         name = self.engines.choose(self.engine, blueprint, LARGEST_WHOLE)
-        engine = self.engines.built(name, blueprint)
+        engine = self.engines.get(name, blueprint)
         if hasattr(engine, "begin"):
             begin = self.begin(blueprint)
-            engine.begin(initial_state(blueprint, begin, self.seed, self.initial))
+            engine.begin(initial_state(blueprint, begin, self.seed))
         return self
 
     @property
@@ -538,7 +524,7 @@ class CircuitBase(HintsAtKeywords, Tabled):
         return f"{type(self).__name__} {self.name}".strip(), {
             "inputs": ", ".join(port.name for port in self.ports),
             "cells": ", ".join(cells),
-            **self.learned(),
+            **self.learning_in_words(),
             "departures": self.departures_in_words() or "none",
             "engine, seed": f"{self.engine}, {self.seed}",
         }

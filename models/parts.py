@@ -53,7 +53,7 @@ PHASES = {
     "apical": "The plateau reaches the soma.",
     "eligibility": "Traces take in what cells have just done, for synapses that learn across time.",
     "modulation": "The neuromodulator fits the learning rates to what the cells have done.",
-    "integration": "What rules ask for is summed up while a sample is held.",
+    "integration": "What rules ask for is summed up while a sample is named.",
     "plasticity": "Synapses change, by the activities of the sample and the weights before it.",
 }
 Phase = Annotated[str, partial(one_of, choices=tuple(PHASES))]
@@ -479,12 +479,12 @@ class Parts:
         A part that declares no kind of its own has the kind and the area of the part whose place it
         takes.
         """
-        held: dict[str, Any] = {part.name: part for part in self.everything}
+        named: dict[str, Any] = {part.name: part for part in self.everything}
         for part in parts:
-            old = held.get(instance_of("parts", part, Population, Pathway).name)
+            old = named.get(instance_of("parts", part, Population, Pathway).name)
             if old is not None and part.kind == part.name:
                 part = replace(part, kind=old.kind, area=old.area)
-            held[part.name] = part
-        populations = tuple(part for part in held.values() if isinstance(part, Population))
-        pathways = tuple(part for part in held.values() if isinstance(part, Pathway))
+            named[part.name] = part
+        populations = tuple(part for part in named.values() if isinstance(part, Population))
+        pathways = tuple(part for part in named.values() if isinstance(part, Pathway))
         return replace(self, populations=populations, pathways=pathways)

@@ -58,7 +58,7 @@ class Rate(HintsAtKeywords):
             self.eta0 / (1 + np.asarray(t) / self.N) if np.ndim(t) else self.eta0 / (1 + t / self.N)
         )
 
-    def scaled(self, factor: float) -> Rate:
+    def times(self, factor: float) -> Rate:
         """Return the rate times ``factor``, with the same decay."""
         return Rate(self.eta0 * factor, self.N)
 
@@ -119,9 +119,9 @@ class Rates(HintsAtKeywords):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, getattr(self, same))
 
-    def scaled(self, factor: float) -> Rates:
+    def times(self, factor: float) -> Rates:
         """Return all four rates times ``factor``, with the same decay and start."""
-        paths = {name: getattr(self, name).scaled(factor) for name in ("x", "y", "q", "r")}
+        paths = {name: getattr(self, name).times(factor) for name in ("x", "y", "q", "r")}
         return replace(self, **paths)
 
     @classmethod
@@ -207,7 +207,7 @@ class Rates(HintsAtKeywords):
 
 def _proportional(x: Rate, ratio: float) -> Rates:
     """Return rates coupled as the paper does for MediaMill, eta_y = eta_q = ``ratio`` * eta_x."""
-    return Rates(x, x.scaled(ratio), x.scaled(ratio))
+    return Rates(x, x.times(ratio), x.times(ratio))
 
 
 _NONE = Rate(0.0)  # backprop has no interneuron to learn

@@ -62,8 +62,8 @@ class Unsettled(_FailedRun):
     """
 
 
-def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
-    """Raise where the outputs of ``run``, ``held`` for so many ticks, did not settle as
+def check_settled(departures: Iterable[Departure], run: Run, ticks: int) -> None:
+    """Raise where the outputs of ``run``, held for so many ``ticks``, did not settle as
     ``departures`` ask.
     """
     worst = run.attrs.get("worst_residual", 0.0)
@@ -71,13 +71,13 @@ def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
     if worst <= tolerance:
         return
     if worst < 0.1:  # it falls by the same factor from tick to tick
-        enough = math.ceil(1.05 * held * math.log(tolerance) / math.log(worst))
+        enough = math.ceil(1.05 * ticks * math.log(tolerance) / math.log(worst))
         remedy = f"give them more, departures=[Settled(ticks={enough})]"
     else:
         remedy = "the equilibrium is unstable: lower the rates, or the gains of the links above x"
     raise Unsettled(
         f"outputs did not settle: the largest residual was {worst:.1e} of that of silence after"
-        f" {held} ticks, and {tolerance:.0e} is accepted; {remedy}",
+        f" {ticks} ticks, and {tolerance:.0e} is accepted; {remedy}",
         run,
     )
 
