@@ -14,7 +14,9 @@ from typing import BinaryIO
 from biorrr.sims.data.values import DataError
 from biorrr.sims.words import brief
 
-PATIENCE, BYTES_PER_SECOND = 6.0, 2e7  # seconds, and how much longer a large file may take
+# Seconds, of which a busy machine takes many to start Python and SciPy, and how much longer a large
+# file may take.
+PATIENCE, BYTES_PER_SECOND = 60.0, 2e7
 
 
 @contextmanager

@@ -67,6 +67,7 @@ def test_mediamill_is_compared_in_the_papers_direction_and_other_data_as_given()
         ),
     ],
 )
+@pytest.mark.figures
 def test_runs_end_to_end(settings, learners, tmp_path, capsys):
     folder = tmp_path / "run"
     chosen = SMALL | settings
