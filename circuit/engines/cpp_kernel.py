@@ -72,7 +72,8 @@ class _Segment(ctypes.Structure):
         ("duration", ctypes.c_int64),
         ("replays", ctypes.c_int64),
         ("replay_duration", ctypes.c_int64),
-        ("shown", ctypes.POINTER(ctypes.c_void_p)),
+        ("rows", ctypes.POINTER(ctypes.c_void_p)),
+        ("replayed", ctypes.POINTER(ctypes.c_void_p)),
         ("snapshots", _Records),
         ("traces", _Records),
         ("ports", ctypes.POINTER(_Port)),
@@ -228,12 +229,10 @@ class CompiledRun:
         that have diverged.
         """
         job, timing = self.jobs[0], self.jobs[0].blueprint.timing
-        shown = [presentation.shown(start, stop) for presentation in self.presentations]
-        for each in shown:
-            self._check_bounds(each)
-        # Lanes that are not needed repeat the last run.
-        pointers = [each.ctypes.data for each in shown]
-        pointers += pointers[-1:] * (self.lanes - len(shown))
+        rows = [np.ascontiguousarray(one.rows(start, stop), np.int64) for one in self.presentations]
+        replayed = [one.replayed(start, stop) for one in self.presentations]
+        self._check_bounds("order", rows, self.n_samples)
+        self._check_bounds("replay", replayed, job.presentation.m)
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
         traced = job.recording.samples(start, stop)
         # Arrays with names: what ctypes is given is but their address.
@@ -245,7 +244,8 @@ class CompiledRun:
             timing.duration,
             job.presentation.replay,
             timing.replay_duration,
-            (ctypes.c_void_p * self.lanes)(*pointers),
+            self._pointers(rows),
+            self._pointers(replayed),
             self.weights.records(when_due, weights),
             self.traces.records(when_traced, traces),
             self.ports,
@@ -255,25 +255,30 @@ class CompiledRun:
         diverged = {lane for lane in recorders if segment.diverged >> lane & 1}
         for lane, recorder in recorders.items():
             before = when_traced[when_traced < done]
-            presented = np.repeat(shown[lane][before, :1], timing.duration, axis=0)
+            presented = np.repeat(rows[lane][before], timing.duration)[:, None]
             values = self.traces.by_name(traces[: len(presented), :, lane])
-            rows = np.repeat(start + before, timing.duration)
-            recorder.traces.add(rows, {DATA_ROW: presented, **values})
+            samples = np.repeat(start + before, timing.duration)
+            recorder.traces.add(samples, {DATA_ROW: presented, **values})
             # The sample that diverged was recorded, but its weights are not kept.
             kept = due[when_due <= done - (lane in diverged)]
             recorder.snapshot(kept, self.weights.by_name(weights[: len(kept), :, lane]))
         return start + done, diverged
 
-    def _check_bounds(self, shown: np.ndarray) -> None:
+    def _pointers(self, each: Sequence[np.ndarray]) -> ctypes.Array:
+        """Return the addresses of one array for each run; lanes that are not needed repeat the last
+        run.
+        """
+        pointers = [one.ctypes.data for one in each]
+        pointers += pointers[-1:] * (self.lanes - len(each))
+        return (ctypes.c_void_p * self.lanes)(*pointers)
+
+    def _check_bounds(self, what: str, presented: Sequence[np.ndarray], count: int) -> None:
         """Check that what is presented lies within the data: the library does not look."""
-        for what, entries, first, count in (
-            ("order", shown[:, 0], 0, self.n_samples),
-            ("replay", shown[:, 1:], -self.jobs[0].presentation.m, 0),
-        ):
-            if entries.size and not first <= entries.min() <= entries.max() < count:
+        for each in presented:
+            if each.size and not 0 <= each.min() <= each.max() < count:
                 raise RunError(
-                    f"{what}: must lie in [{first}, {count - 1}], within the data (got"
-                    f" {entries.min()} to {entries.max()})"
+                    f"{what}: must lie in [0, {count - 1}], within the data (got"
+                    f" {each.min()} to {each.max()})"
                 )
 
 
