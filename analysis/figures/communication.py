@@ -21,7 +21,7 @@ from biorrr.analysis.figures.style import (
     styled,
 )
 
-WITHIN, ACROSS = "R", "circuit"  # colours of the same area and of the other, in all figures here
+WITHIN, ACROSS = "own", "circuit"  # colours of the same area and of the other, in all figures here
 
 
 @styled
@@ -73,7 +73,7 @@ def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
         low.append(null.min())
         ax.axhspan(null.min(), null.max(), label="trials shuffled", **BAND)
     above = (exact + sem)[chosen - 1] + 0.06 * exact.max()
-    ax.plot(chosen, above, "v", color=colour("distal"), markersize=6, zorder=5, label="chosen rank")
+    ax.plot(chosen, above, "v", color=colour("theory"), markersize=6, zorder=5, label="chosen rank")
     last = min(max(*ranks, 6) + 2, max(len(exact), 3))
     ax.set(
         title=results.attrs["areas"],

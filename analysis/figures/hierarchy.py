@@ -1,7 +1,4 @@
-"""Figures of areas with apical feedback: how they learn, and what their plateaus carry.
-
-An area has one colour in all of them.
-"""
+"""Figures of areas with apical feedback: how they learn, and what their plateaus carry."""
 
 from __future__ import annotations
 
@@ -76,7 +73,7 @@ def plot_area_plateaus(results: Dataset, *, ax: Any = None) -> NDArray:
     for place, (panel, area) in enumerate(zip(axes, areas, strict=True)):
         here = results.isel(cell=results["cell_area"].values == area)
         theory, found = here["plateau_theory"].values, here["plateau"].values
-        draw_against(panel, theory, found, shade(place))
+        draw_against(panel, theory, found, colour("plateau"))
         error = np.sqrt(((found - theory) ** 2).sum() / (theory**2).sum())
         panel.set_title(f"area {area}: deviation {percent(error)}")
         panel.set(xlabel="theory at the optimum", ylabel="plateau" if place == 0 else "")

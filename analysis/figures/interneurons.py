@@ -16,6 +16,7 @@ from biorrr.analysis.figures.style import (
     in_percent,
     legend_below,
     shade,
+    shades,
     styled,
 )
 from biorrr.analysis.interneurons import least_inhibition
@@ -149,7 +150,7 @@ def plot_silence(silence: Dataset) -> NDArray:
             share = silence["silent"].values / silence["silent"].values.max()
             fmt = ("o-", "s--")[time]
             bars = {"yerr": one.std("seed").values, "fmt": fmt, "capsize": 1.5, "label": when}
-            ax.errorbar(share, one.mean("seed").values, color=shade(time), **bars)
+            ax.errorbar(share, one.mean("seed").values, color=shades(2)[time], **bars)
         ax.set(xlabel="share of interneurons silent", ylabel=label)
     in_percent(axes[2])
     seeds = silence.sizes["seed"]

@@ -17,7 +17,8 @@ fig, axes = plt.subplots(2, 1, figsize=(3.35, 3), sharex=True)
 for ax, name, label in zip(
     axes, ("plateau", "z"), ("teaching signal (bursts)", "output (events)"), strict=True
 ):
-    ax.plot(run.data["sample"], run.data[name], lw=0.8)
+    ax.plot(run.data["sample"], run.data[name], lw=0.8, label=["neuron 0", "neuron 1"])
     ax.set_ylabel(label)
 axes[1].set_xlabel("sample")
+axes[0].legend(loc="upper right", ncols=2)
 plt.show()

@@ -98,7 +98,9 @@ class Findings:
     Parameters
     ----------
     title
-        Title of the printed table: the data and what was run.
+        The data and what was run: title of the printed table, and end of each caption.
+    statistic
+        What the numbers of the printed table are, after the title: a mean, or a median.
     quantities
         All numbers of the summary, in its order.
     data
@@ -120,6 +122,7 @@ class Findings:
     """
 
     title: str
+    statistic: str = ""
     quantities: Sequence[Quantity] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     figures: Sequence[Figure] = ()
@@ -138,7 +141,13 @@ class Findings:
         """
         numbers = {quantity.name: quantity.text for quantity in self.quantities}
         known = [f"{name} = {numbers[name]}" for name in SETUP if name in numbers]
-        return f"{template.format(**numbers)} ({'; '.join([self.title, *known])}.)\n"
+        run = "; ".join(filter(None, [self.title, *known]))
+        return f"{template.format(**numbers)} ({run}.)\n"
+
+    @property
+    def headline(self) -> str:
+        """The first line of the printed table."""
+        return "; ".join(filter(None, [self.title, self.statistic]))
 
     @property
     def every_quantity(self) -> list[Quantity]:
@@ -176,7 +185,7 @@ class Findings:
         """
         table = self.table
         width = max(map(len, table), default=0)
-        lines = [self.title]
+        lines = [self.headline]
         lines += [f"  {label:{width}}  {_cell(value)}" for label, value in table.items()]
         if columns is not None:
             lines = [wrapped for line in lines for wrapped in _wrap(line, columns, width + 4)]
