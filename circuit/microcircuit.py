@@ -9,12 +9,10 @@ from typing import ClassVar
 
 from biorrr.circuit.regression import RegressionCircuit
 from biorrr.errors import InputError
-from biorrr.hints import hints_at_fields
 from biorrr.models import Area, Departure, Millivolts
 from biorrr.models.validation import NotNegative, PositiveCount, instance_of, one_of
 
 
-@hints_at_fields
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Microcircuit(RegressionCircuit):
     """Two-compartment pyramidal neurons that learn by plateau potentials, with their interneurons.

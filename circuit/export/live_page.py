@@ -109,12 +109,11 @@ def _contents(
 ) -> dict[str, Any]:
     """Return all that a page holds beside the program."""
     blueprint, parts = job.blueprint, job.blueprint.parts
-    if any(feed.ticks != feed.held for feed in job.feeds.values()):
+    if any(feed.ticks != feed.duration for feed in job.feeds.values()):
         raise InputError(
             "to_html: a page presents samples, and these are signals in time; give tables"
         )
-    rows = job.presentation.rows(job.start, job.stop)
-    replayed = job.presentation.replayed(job.start, job.stop)
+    shown = job.presentation.sequence(job.start, job.stop)
     watched = _watched_cells(blueprint)
     theory = theory_of(job, s)
     return {
@@ -123,9 +122,9 @@ def _contents(
             name: {"values": _packed(feed.values), "mean": _packed(feed.mean), "gain": feed.gain}
             for name, feed in job.feeds.items()
         },
-        "order": _packed(rows),
+        "order": _packed(shown[:, 0]),
         "replays": job.presentation.replay,
-        "inputs": _packed(replayed),
+        "inputs": _packed(-1 - shown[:, 1:]),
         "matrices": {
             pathway.weight: {
                 "key": f"{pathway.name}.w",

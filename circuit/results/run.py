@@ -19,6 +19,7 @@ from biorrr.circuit.results.summary import Summary
 from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
 from biorrr.errors import InputError, RunError
 from biorrr.files import whole_file
+from biorrr.hints import hints_at_keywords
 from biorrr.models import AreaWeights, equilibrium
 
 if TYPE_CHECKING:
@@ -210,8 +211,8 @@ class Run(RunFigures, Tabled):
 
         It stays where it is if Q and R merely fade, and falls to rounding error if R finds Q'.
         """
-        size = np.linalg.norm(self.data["Q"].values, axis=(1, 2))
-        return np.divide(self.r_minus_qt, size, out=np.full(len(size), np.nan), where=size > 0)
+        distance, size = self.r_minus_qt, np.linalg.norm(self.data["Q"].values, axis=(1, 2))
+        return np.divide(distance, size, out=np.full(len(size), np.nan), where=size > 0)
 
     def transform(self, X) -> np.ndarray:
         """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m)
@@ -241,7 +242,7 @@ class Run(RunFigures, Tabled):
             warnings.simplefilter(
                 "ignore", UserWarning
             )  # about columns that are constant: y is silent on purpose
-            shown = self.circuit.run(
+            passed = self.circuit.run(
                 X,
                 silent,
                 start=self,
@@ -252,9 +253,9 @@ class Run(RunFigures, Tabled):
                 snapshots=1,
                 progress=False,
             )
-        name = next(name for name in shown.traces if name in ("z", f"{cells}_z"))
+        name = next(name for name in passed.traces if name in ("z", f"{cells}_z"))
         # The pass continues the order of samples where learning stopped: its rows are sorted back.
-        z = shown.data[name].values[np.argsort(shown.data["data_row"].values)]
+        z = passed.data[name].values[np.argsort(passed.data["data_row"].values)]
         return z.mean(axis=1) if z.ndim == 3 else z
 
     def infer(self, X, Y=None) -> list[np.ndarray]:
@@ -310,9 +311,10 @@ class Run(RunFigures, Tabled):
         """
         from sklearn.metrics import r2_score
 
-        Y = np.asarray(Y)
-        return float(r2_score(Y[:, None] if Y.ndim == 1 else Y, self.predict(X)))
+        X, Y = self._pair("X, Y", X, Y)
+        return float(r2_score(Y, self.predict(X)))
 
+    @hints_at_keywords
     def summary(self, X=None, Y=None, *, held_out=None, exact=None) -> Summary:
         """Return whether the run has learned: its final numbers beside those of theory.
 

@@ -300,17 +300,19 @@ def follow_oscillation(
     start = theory.unflatten(theory.flatten(best) + 0.1 * mode.real, best)
     names = ("Vx", "Vy", "Q", "R") if l else ("Vx", "Vy", "M")
     circuit = make_circuit(task, l, rates, dict(zip(names, start, strict=True)))
+    predicted = {"decay_theory": -values[at].real, "frequency_theory": values[at].imag}
     lag, product, power = 500, 0.0, 0.0
     samples = lag * max(task.settings.samples // lag, 2)
     for seed in task.settings.every_seed:
         run = simulate((X, Y), circuit, samples, seed, snapshots=[*range(0, samples + 1, lag)])
+        if run is None:
+            return predicted | {"decay": np.nan, "frequency": np.nan}
         weights = theory.align([run.data[name].values for name in names], best)
         amplitude = (theory.flatten(weights) - theory.flatten(best)) @ read[at]
         product += amplitude[1:] @ amplitude[:-1].conj()
         power += np.square(np.abs(amplitude[:-1])).sum()
     p = np.log(product / power) / lag
-    found = {"decay": -p.real, "frequency": p.imag}
-    return found | {"decay_theory": -values[at].real, "frequency_theory": values[at].imag}
+    return predicted | {"decay": -p.real, "frequency": p.imag}
 
 
 def silence_cells(task: Task, problem: tuple[Any, Any], silent: int) -> dict[str, Any]:

@@ -76,6 +76,14 @@ def test_a_circuit_near_the_optimum_oscillates_as_linear_theory_says(l):
     assert found["frequency"] == pytest.approx(found["frequency_theory"], rel=0.04)
 
 
+def test_of_a_circuit_that_diverges_only_the_theory_of_its_oscillation_is_known():
+    one = task("numpy", samples=2000)
+    one.settings.every_seed = range(1)
+    found = experiment.follow_oscillation(one, {"it": (X, Y)}, "it", K, y=1.0, q=1000.0)
+    assert np.isnan([found["decay"], found["frequency"]]).all()
+    assert found["decay_theory"] > 0
+
+
 def test_every_claim_fails_for_circuits_that_break_it():
     seeds, k = np.arange(4), 2
     grid = {"problem": ["one"], "l": [0, k], "x": [0.001, 0.01], "q": [1.0, 10.0]}
