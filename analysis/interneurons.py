@@ -10,9 +10,10 @@ then falls into blocks with these eigenvalues p::
                                   + g x (p + y) (2p + 2y + x (l_i + l_j)) = 0
     output i and j outside    p^2 + p(y + x l_i) + d = 0,  d = x y (l_i - l_j)
 
-g is the speed of inhibition: q where it is direct, q (l_i + l_j) with interneurons. Thus the norm
-always settles, pairs settle where g > x (l_i - l_j)^2 / (2 + x (l_i + l_j)/y), and inhibition has
-no part in the exchange with directions outside. For other inputs :func:`jacobian` holds.
+g is the speed of inhibition: q where it is direct, q (l_i + l_j) with interneurons and r = q. Thus
+the norm always settles, pairs settle where g > x (l_i - l_j)^2 / (2 + x (l_i + l_j)/y), and
+inhibition has no part in the exchange with directions outside. With r < q, at most twice that g is
+needed. For other inputs and rates :func:`jacobian` holds.
 """
 
 from __future__ import annotations

@@ -3,9 +3,14 @@
 import doctest
 import importlib
 import re
+import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from figure_layout import flaws
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("models", "circuit", "analysis", "sims")
@@ -41,6 +46,8 @@ def test_readme(tmp_path, monkeypatch, capsys):
         folder.mkdir()
         monkeypatch.chdir(folder)
         exec(compile(script, "README.md", "exec"), {})
+        assert [flaw for one in plt.get_fignums() for flaw in flaws(plt.figure(one))] == []
+        plt.close("all")
         assert [*folder.glob("*.png"), *folder.glob("*.html")] != [], script
         printed.append(capsys.readouterr().out)
     assert float(re.search(r"excess +([\d.]+) %", printed[0])[1]) < 0.1

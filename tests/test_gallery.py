@@ -1,4 +1,5 @@
-"""Scripts of the gallery: all are listed, short, explained, and run to their figure."""
+"""Scripts of the gallery: all are listed, short, explained, and run to a figure that can be
+printed."""
 
 import importlib.util
 import sys
@@ -7,6 +8,11 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
+CHECK = f"""
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from figure_layout import flaws
+assert flaws(plt.gcf()) == [], flaws(plt.gcf())
+"""
 QUICK = (
     "run_a_circuit",
     "plateau_potentials",
@@ -47,7 +53,8 @@ def test_a_script_is_short_and_explained(example):
         for one in GALLERY.EXAMPLES
     ],
 )
-def test_a_script_draws_its_figure(example):
+def test_a_script_draws_its_figure(example, monkeypatch):
+    monkeypatch.setattr(GALLERY, "_RUNNER", GALLERY._RUNNER + CHECK)
     needed = {"export_to_nwb": "pynapple", "recording_in_nwb": "pynwb"}
     if example.name in needed:
         pytest.importorskip(needed[example.name])

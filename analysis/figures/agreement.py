@@ -22,7 +22,6 @@ from biorrr.analysis.figures.style import (
     legend_below,
     log_samples,
     new_figure,
-    percent,
     styled,
 )
 
@@ -56,9 +55,17 @@ def plot_recorded(results: Dataset, samples: int, neurons: int) -> np.ndarray:
     )
     errors = results["agreement"].sel(measure="relative_error", comparison="plateau")[0].values
     rows = results.sizes["row"]
-    note = f"Above: samples seen in learning. {HALFWAY} Deviations are of all {rows:,} samples."
+    note = (
+        f"{_at_s(results)} First seed. Above: samples seen in learning. {HALFWAY}"
+        f" Deviations are of all {rows:,} samples."
+    )
     known: Any = {"deviations": dict(zip(titles, errors, strict=True)), "note": note}
     return plot_plateau(shown, theory, unit="sample, learning off", **known)
+
+
+def _at_s(results: Dataset) -> str:
+    """Return in a sentence which of the experiment's circuits is shown."""
+    return f"$s$ = {float(results['s']):g}."
 
 
 @styled
@@ -95,14 +102,14 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
         panels[measure].set(ylabel=words, title="through learning")
     panels["correlation"].axhline(0, **GUIDE)
     _draw_nulls(panels["nulls"], results)
-    bound = f"{100 * tolerated:g} %: up to here they count as equal"
+    bound = f"{100 * tolerated:g} %: plateau and error count as equal"
     for name in ("relative_error", "nulls"):
         panels[name].axhline(tolerated, zorder=0, **{**THEORY, "linestyle": ":"}, label=bound)
         panels[name].set(yscale="log")
         in_percent(panels[name])
     note = (
-        "Lines: median over neurons and seeds; bands: from the lowest to the highest. Dots above:"
-        " samples; dots below: neurons of each seed."
+        f"{_at_s(results)} Dots above: samples of the first seed; dots below: neurons of each"
+        " seed. Lines: median over neurons and seeds; bands: from the lowest to the highest."
     )
     legend_below([*panels.values()], note, most=3)
     return np.array(list(panels.values()), dtype=object)
@@ -113,9 +120,8 @@ def _scatter(panel: Axes, results: Dataset, name: str) -> None:
     quantity, _, signal, measured, expected = _COMPARED[name]
     theory = results["expected"].sel(comparison=name).values
     found = results["recorded"].sel(signal=signal).values
-    draw_against(panel, theory, found, colour(quantity))
-    error = np.sqrt(np.nansum((found - theory) ** 2) / np.nansum(theory**2))
-    panel.set(xlabel=expected, ylabel=measured, title=f"after learning: deviation {percent(error)}")
+    deviation = draw_against(panel, theory, found, colour(quantity))
+    panel.set(xlabel=expected, ylabel=measured, title=f"after learning: {deviation}")
 
 
 def _follow(panel: Axes, course: DataArray, name: str) -> None:

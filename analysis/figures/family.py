@@ -4,6 +4,8 @@ solution.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from biorrr.analysis.figures.style import (
@@ -21,9 +23,9 @@ from biorrr.analysis.figures.style import (
 )
 
 _SHOWN_SAMPLES, _SHOWN_S = 60, 3  # of the plateaus
-_COEFFICIENTS = {  # of the distal rule: quantity whose colour it has, marker, label
-    "own_current": ("distal", "s", "own current $a$"),
-    "decay": ("R", "^", "decay of $V_y$"),
+_COEFFICIENTS = {  # of the distal rule: marker, how it is filled, label
+    "own_current": ("s", "full", "own current $a$"),
+    "decay": ("^", "none", "decay of $V_y$"),
 }
 
 
@@ -52,7 +54,7 @@ def plot_family(results: Dataset) -> np.ndarray:
     below = np.asarray(halves[1].subgridspec(1, 4).subplots())
     for panel, place in zip(above, chosen, strict=True):
         _draw_plateau(panel, results.isel(s=place))
-    above[0].set_ylabel("plateau of neuron 0")
+    above[0].set_ylabel("plateau of neuron 0,\nfirst seed")
     _draw_eigenvalues(below[0], results)
     _draw_numbers(below[1], results, "excess", "excess")
     _draw_numbers(below[2], results, "plateau_relative_error", "error of plateaus")
@@ -67,8 +69,9 @@ def plot_family(results: Dataset) -> np.ndarray:
 def _draw_plateau(panel: Axes, results: Dataset) -> None:
     """Draw the plateau of a neuron at one s over the back-propagated error."""
     plateau, error = (results[name][:_SHOWN_SAMPLES, 0] for name in ("plateau", "error"))
-    panel.plot(error, label="back-propagated error", **BEHIND)
-    panel.plot(plateau, color=colour("plateau"), linewidth=0.9, label="plateau")
+    look: Any = {"drawstyle": "steps-mid"}
+    panel.plot(error, label="back-propagated error", **look, **BEHIND)
+    panel.plot(plateau, color=colour("plateau"), linewidth=0.9, label="plateau", **look)
     panel.locator_params(axis="y", nbins=3)
     panel.set(title=f"s = {float(results['s']):g}", xlabel="sample")
 
@@ -100,8 +103,8 @@ def _draw_numbers(panel: Axes, results: Dataset, name: str, title: str) -> None:
 
 def _draw_coefficients(panel: Axes, results: Dataset) -> None:
     """Draw the coefficients of the distal rule over those of the paper."""
-    for name, (quantity, marker, words) in _COEFFICIENTS.items():
+    for name, (marker, fill, words) in _COEFFICIENTS.items():
         panel.plot(results["s"], results[f"{name}_exact"], zorder=0, **THEORY)
-        look = {"color": colour(quantity), "markersize": 4, "linestyle": "none"}
-        panel.plot(results["s"], results[name], marker=marker, label=words, **look)
+        look = {"color": colour("distal"), "markersize": 4.5, "linestyle": "none"}
+        panel.plot(results["s"], results[name], marker, fillstyle=fill, label=words, **look)
     panel.set(ylim=(-0.05, 1.15), title="coefficients of the\ndistal rule")

@@ -16,6 +16,7 @@ from biorrr.analysis.figures.style import (
     in_percent,
     legend_below,
     shade,
+    shades,
     styled,
 )
 from biorrr.analysis.interneurons import least_inhibition
@@ -112,7 +113,7 @@ def plot_theory(modes: Dataset, unequal: Dataset, turns: Dataset) -> NDArray:
     axes[0].set(xlabel="theory (per sample)", ylabel="measured (per sample)")
     for place, problem in enumerate(unequal["problem"].values):
         one = unequal.sel(problem=problem).squeeze("l")
-        look = {"color": shade(place), "marker": MARKERS[place % 5]}
+        look = {"color": shade(place), "marker": MARKERS[place % len(MARKERS)]}
         excess, stable = one["excess"].median("seed"), np.isfinite(one["expected"])
         axes[1].loglog(one["r"], excess, label=str(problem), **look)
         axes[1].loglog(one["r"], excess.where(~stable), linestyle="none", mfc="white", **look)
@@ -149,7 +150,7 @@ def plot_silence(silence: Dataset) -> NDArray:
             share = silence["silent"].values / silence["silent"].values.max()
             fmt = ("o-", "s--")[time]
             bars = {"yerr": one.std("seed").values, "fmt": fmt, "capsize": 1.5, "label": when}
-            ax.errorbar(share, one.mean("seed").values, color=shade(time), **bars)
+            ax.errorbar(share, one.mean("seed").values, color=shades(2)[time], **bars)
         ax.set(xlabel="share of interneurons silent", ylabel=label)
     in_percent(axes[2])
     seeds = silence.sizes["seed"]

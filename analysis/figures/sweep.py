@@ -23,6 +23,7 @@ from biorrr.analysis.figures.style import (
 )
 
 _LONGEST_LABEL = 16  # characters of a tick's label
+_SHOWN = 4  # lowest points that are named
 
 
 @styled
@@ -67,9 +68,7 @@ def plot_means(
     ax.set(xlabel=names[-1], ylabel=label if len(names) == 1 else names[0])
     if "excess" in measure:
         in_percent(shown)
-    if lowest := [places[best] for best in _best(means, names, problem)]:
-        star: dict[str, Any] = {"color": colour("distal"), "markeredgecolor": "white"}
-        ax.plot(*zip(*lowest, strict=True), "*", markersize=11, label="lowest", **star)
+    _mark_lowest(ax, [places[best] for best in _best(means, names, problem)])
     if given is None:
         legend_below(ax, _note(measure, names, means, problem))
     return ax
@@ -83,7 +82,8 @@ def _draw_curve(
     places = {
         (level,): (level if numeric else place, means[level,]) for place, level in enumerate(levels)
     }
-    ax.plot(*zip(*places.values(), strict=True), "o-", color=colour("circuit"), label=words)
+    mark = "o-" if numeric else "o"
+    ax.plot(*zip(*places.values(), strict=True), mark, color=colour("circuit"), label=words)
     if not numeric:
         ax.set_xticks(range(len(levels)), [_short(level) for level in levels])
     return places
@@ -123,6 +123,13 @@ def _draw_map(
     return places, bar.ax
 
 
+def _mark_lowest(ax: Axes, places: list[tuple[float, float]]) -> None:
+    """Put a star at each of these places."""
+    if places:
+        star: dict[str, Any] = {"color": colour("distal"), "markeredgecolor": "white"}
+        ax.plot(*zip(*places, strict=True), "*", markersize=11, label="lowest", **star)
+
+
 def _best(
     means: Mapping[tuple, float], names: Sequence[str], problem: Collection[str]
 ) -> list[tuple]:
@@ -143,11 +150,14 @@ def _note(
     if not best:
         each = f"{'pair of ' if len(others) > 1 else ''}{' and '.join(others)}"
         return f"Each {each} is a problem of its own: values are not compared."
-    if others and len(best) > 1:
-        return f"Values are compared only at equal {others[0]}, which is a problem of its own."
-    where = ", ".join(f"{name} {_short(level)}" for name, level in zip(names, best[0], strict=True))
-    value = means[best[0]]
-    return f"Lowest: {percent(value) if 'excess' in measure else f'{value:.3g}'} at {where}."
+    lowest = []
+    for point in best[:_SHOWN]:
+        where = ", ".join(f"{name} {_short(one)}" for name, one in zip(names, point, strict=True))
+        value = percent(means[point]) if "excess" in measure else f"{means[point]:.3g}"
+        lowest.append(f"{value} at {where}")
+    equal = f" at each {others[0]}, a problem of its own" if others and len(best) > 1 else ""
+    more = "; and so on" if len(best) > _SHOWN else ""
+    return f"Lowest{equal}: {'; '.join(lowest)}{more}."
 
 
 def _levels(values: Sequence) -> list:

@@ -23,7 +23,7 @@ from biorrr.analysis.figures.style import (
 
 def _tints() -> tuple[str, str]:
     """Return the colours of the two rules: the paper's, and that with eligibility traces."""
-    return colour("own"), colour("circuit")
+    return colour("circuit"), colour("own")
 
 
 @styled

@@ -42,12 +42,13 @@ _TAKEN = frozenset(
     """.split()  # noqa: SIM905
 )
 _COUNTED = ("sample", "elapsed", "moment")  # by the clock
+_TICKS = {"in": "any tick", "begins": "the first tick", "ends": "the last tick"}
 
 
 def write_script(path: str | os.PathLike, run: Run) -> Path:
     """Write the script that repeats ``run``; return its path."""
     path, job = Path(path), job_of(run, "script")
-    if any(feed.ticks != feed.held for feed in job.feeds.values()):
+    if any(feed.ticks != feed.duration for feed in job.feeds.values()):
         raise InputError(
             "run: has signals in time, which a script does not read; give a run with tables"
         )
@@ -153,7 +154,9 @@ class _Script:
 
     def _clock(self, time: str) -> Meaning:
         """Return the variable that is 1 at a ``time``; the clock has it from now on."""
-        self.declared["clock"][time] = Variable(time, "1 when it is so, else 0", "circuit")
+        edge, presented = sorted(time.split("_"), key=lambda word: word in self.lengths)
+        meaning = f"1 in {_TICKS[edge]} of a {presented}, else 0"
+        self.declared["clock"][time] = Variable(time, meaning, "circuit")
         return Meaning("broadcast", "clock", time)
 
     # -- names -------------------------------------------------------------------------------------
@@ -246,33 +249,43 @@ class _Script:
 
     def _action(self, one: Operation) -> dict[str, Any]:
         """Return what the group of ``one`` does."""
-        own, code, gate = self.declared[one.part], self.codes[one], self.gates[one]
-        return {
-            "part": one.part,
-            "fills": one.fills,
-            "once": self._once(one),
-            "statements": [] if one.fills else list(_statements(code, gate, own)),
-        }
+        action = {"part": one.part, "fills": one.fills, "once": self._once(one), "statements": []}
+        part, own = self.parts[one.part], self.declared[one.part]
+        if one.fills:
+            filled = self.declared[part.target][one.fills]  # type: ignore[union-attr]
+            return action | {"meaning": filled.meaning}
+        fixed = {name for name, variable in own.items() if variable.role == "parameter"}
+        statements = _statements(self.codes[one], self.gates[one], own, fixed | {*self.constants})
+        return action | {"statements": [*statements]}
 
 
-def _statements(code: str, gate: str, own: dict[str, Variable]) -> Iterator[str]:
+def _statements(code: str, gate: str, own: dict[str, Variable], fixed: set[str]) -> Iterator[str]:
     """Yield statements, of which those that change what a part has of its ``own`` do so only while
     ``gate`` is not 0.
     """
     same: set[str] = set()  # names that may be one array with another
+    known: dict[str, str] = {}  # what follows from the ``fixed`` parameters alone
     for node in ast.parse(code).body:
         added = isinstance(node, ast.AugAssign)
         name = ast.unparse(node.target if added else node.targets[0])  # type: ignore[attr-defined]
-        value, paused = ast.unparse(node.value), bool(gate) and name in own  # type: ignore[attr-defined]
+        change = ast.parse(rename(ast.unparse(node.value), known), mode="eval").body  # type: ignore[attr-defined]
+        value, paused = ast.unparse(change), bool(gate) and name in own
         if added and paused and name == "w" and isinstance(node.op, ast.Add):  # type: ignore[attr-defined]
             yield f"w += {f'({gate})' if '+' in gate else gate} * ({value})"
             continue
         # Brian2 adds in place: after `a = b`, `a += 1` would change b too.
-        if added and not paused and name not in same:
+        if added and not paused and name not in {*same, *known}:
+            node.value = change  # type: ignore[attr-defined]
             yield ast.unparse(node)
             continue
         if added:
-            value = ast.unparse(ast.BinOp(ast.Name(name), node.op, node.value))  # type: ignore[attr-defined]
+            before = ast.Name(known.get(name, name))
+            value = ast.unparse(ast.BinOp(before, node.op, change))  # type: ignore[attr-defined]
+        # Brian2 wants numbers before what each cell has: they are written where they are read.
+        if name not in own and set(names_in(value).read) <= fixed:
+            known[name] = f"({value})"
+            continue
+        known.pop(name, None)
         if paused:
             value = f"where({gate} > 0, {value}, {name})"
         # Brian2 rearranges assignments of an expression that reads the name itself.

@@ -31,7 +31,12 @@ if TYPE_CHECKING:
 
 # What a page draws of a cell, in this order, where its population has it.
 LANES = ("plateau", "a", "inhibition", "z")
-_RATES = {"x": "proximal", "y": "distal", "q": "interneurons", "r": "interneurons"}
+_RATES = {
+    "eta_x": "proximal",
+    "eta_y": "distal",
+    "eta_q": "interneurons",
+    "eta_r": "interneurons",
+}
 
 
 def write_page(
@@ -104,12 +109,12 @@ def _contents(
 ) -> dict[str, Any]:
     """Return all that a page holds beside the program."""
     blueprint, parts = job.blueprint, job.blueprint.parts
-    if any(feed.ticks != feed.held for feed in job.feeds.values()):
+    if any(feed.ticks != feed.duration for feed in job.feeds.values()):
         raise InputError(
             "to_html: a page presents samples, and these are signals in time; give tables"
         )
-    shown = job.presentation.shown(job.start, job.stop)
-    cells = _watched_cells(blueprint)
+    shown = job.presentation.sequence(job.start, job.stop)
+    watched = _watched_cells(blueprint)
     theory = theory_of(job, s)
     return {
         "state": {key: _packed(values) for key, values in job.state.items()},
@@ -129,14 +134,30 @@ def _contents(
             for pathway in parts.weighted
             for turn in [blueprint.orientations[pathway.name]]
         },
-        "cells": {"name": cells.name, "size": cells.size},
+        "cells": _cell_names(watched),
         "lanes": [
-            {"key": f"{cells.name}.{name}", "name": name, "unit": cells.variable(name).unit}
-            for name in _lanes(cells)
+            {
+                "keys": [f"{cells.name}.{name}" for cells in watched],
+                "name": name,
+                "unit": watched[0].variable(name).unit,
+            }
+            for name in _lanes(watched[0])
+        ],
+        "loops": [
+            (out.weight, back.weight)
+            for out in parts.all(kind="recruitment")
+            for back in parts.all(kind="inhibitory")
+            if (out.source, out.target) == (back.target, back.source)
+        ],
+        "filters": [
+            pathway.weight
+            for pathway in parts.all(kind="proximal")
+            if pathway.source == blueprint.ports[0].population
         ],
         "rates": [
-            {"key": key, "name": (name := key.split(".")[1]), "of": _RATES.get(name[4:], name)}
+            {"key": key, "of": _RATES.get(name.rstrip("_0123456789"), name)}
             for key in sorted(broadcast_rates(blueprint))
+            for name in [key.partition(".")[2]]
         ],
         "silenceable": [f"{name}.active" for name in silenceable],
         "pixels": _checked_pixels(pixels, job.feeds),
@@ -151,14 +172,26 @@ def _lanes(cells: Population) -> list[str]:
     return known or own[: len(LANES)]
 
 
-def _watched_cells(blueprint: Blueprint) -> Population:
-    """Return the population whose activity a page draws: pyramidal cells, where there are any."""
+def _watched_cells(blueprint: Blueprint) -> list[Population]:
+    """Return the populations whose activity a page draws: pyramidal cells of all areas, where there
+    are any.
+    """
     inputs = [port.population for port in blueprint.ports]
     others = [p for p in blueprint.parts.populations if p.shape and p.name not in inputs]
     pyramidal = [*blueprint.parts.all(kind="pyramidal")]
     if not [*pyramidal, *others]:
         raise InputError("to_html: the circuit has no cells beside its inputs to draw")
-    return [*pyramidal, *others][0]
+    return pyramidal or others[:1]
+
+
+def _cell_names(populations: list[Population]) -> list[str]:
+    """Return the names of all cells of ``populations``."""
+    several = len(populations) > 1
+    return [
+        f"area {population.area}, cell {cell}" if several else f"cell {cell}"
+        for population in populations
+        for cell in range(1, (population.size or 0) + 1)
+    ]
 
 
 def _checked_pixels(pixels: Any, feeds: dict) -> tuple[int, int] | None:

@@ -42,15 +42,16 @@ for current, change in zip(into_soma, events[3] - events[2], strict=True):  # 70
     error = change.std() / np.sqrt(each)
     print(f"{current:.0f} pA into the soma: {change.mean():.2f} +- {error:.2f} events per second")
 
-fig, axes = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained")
+plt.style.use("biorrr.analysis.figures.paper")  # type of 7 points
+fig, axes = plt.subplots(1, 2, figsize=(6.89, 2.6))
 shares = bursts.sum(axis=2) / events.sum(axis=2)
 for place, current in enumerate(into_soma):
     label = f"{current:.0f} pA into the soma"
-    axes[0].plot(into_dendrite, events.mean(axis=2)[:, place], "o-", label=label)
-    axes[1].plot(into_dendrite, shares[:, place], "o-", label=label)
+    axes[0].plot(into_dendrite, events.mean(axis=2)[:, place], f"{'os^'[place]}-", label=label)
+    axes[1].plot(into_dendrite, shares[:, place], f"{'os^'[place]}-", label=label)
 axes[0].set(ylabel="events per second", ylim=(0, None))
 axes[1].set(ylabel="burst probability", ylim=(0, 1))
 for ax in axes:
     ax.set_xlabel("current into the dendrite (pA)")
-axes[0].legend(fontsize="small")
+axes[0].legend()
 plt.show()

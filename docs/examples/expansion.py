@@ -23,12 +23,13 @@ for name, inputs in {"two inputs": X, "40 rectified cells": expanded}.items():
 
 plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
 fig, ax = plt.subplots()
-for place, who in enumerate(("circuit", "exact solution")):
+for place, (who, colour) in enumerate({"circuit": "C0", "exact solution": "0.7"}.items()):
     ax.bar(
         np.arange(2) + 0.35 * place,
         [pair[place] for pair in scores.values()],
         width=0.35,
         label=who,
+        color=colour,
     )
 ax.set_xticks([0.175, 1.175], [*scores])
 ax.set(ylabel="R2 of exclusive-or", ylim=(0, 1))

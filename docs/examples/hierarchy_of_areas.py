@@ -1,7 +1,7 @@
 """Stack two areas with apical feedback.
 
 The lower area is taught by the plateaus of the upper one. Both settle to an equilibrium for each
-sample.
+sample. Each numeral is an image of that digit.
 """
 
 import matplotlib.pyplot as plt
@@ -15,8 +15,10 @@ lower, upper = run.infer(digits.X, digits.Y)
 
 plt.style.use("biorrr.analysis.figures.paper")  # type of 7 points
 fig, axes = plt.subplots(1, 2, figsize=(6.89, 3))
-labels = digits.Y.argmax(axis=1)
+labels = digits.Y.argmax(axis=1)[:600]
 for ax, outputs, title in zip(axes, (lower, upper), ("lower area", "upper area"), strict=True):
-    ax.scatter(*outputs[:, :2].T, c=labels, cmap="tab10", s=5)
-    ax.set(title=title, xlabel="output of neuron 1", ylabel="output of neuron 2")
+    for digit in range(10):
+        shown = outputs[:600][labels == digit, :2]
+        ax.plot(*shown.T, color=f"C{digit}", linestyle="none", marker=f"${digit}$", markersize=4)
+    ax.set(title=title, xlabel="output of neuron 0", ylabel="output of neuron 1")
 plt.show()

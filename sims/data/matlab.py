@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,11 +60,25 @@ def open_mat(path: Path, names: Sequence[str] = ()) -> MatFile:
     """Return what a MATLAB file holds, and those of ``names`` that are matrices of real numbers."""
     with open_regular(path) as file:
         begin = file.read(512 + len(HDF5))
-    if begin.startswith(b"# "):
-        raise DataError(f"{path}: holds text of Octave; save it with -v7")
+    if found := _what_else(begin):
+        raise DataError(f"{path}: must be a MATLAB file (got {found})")
     # In version 7.3 there are 512 bytes of text before HDF5 begins.
-    is_hdf5 = begin.startswith(HDF5) or begin.endswith(HDF5)
+    is_hdf5 = begin.startswith((HDF5, b"MATLAB 7.3")) or begin.endswith(HDF5)
     return _open_hdf5(path, names) if is_hdf5 else _open_older(path, names)
+
+
+def _what_else(begin: bytes) -> str:
+    """Return what a file is that begins so and is clearly none of MATLAB's; empty for others."""
+    if not begin:
+        return "an empty file"
+    if begin.startswith(b"# "):
+        return "text of Octave; save it with -v7"
+    if begin.startswith(b"PK"):
+        return "a zip archive; NumPy's end with .npz"
+    if begin.isascii() and b"\0" not in begin and not begin.startswith(b"MATLAB"):
+        line = brief(begin.decode().lstrip().partition("\n")[0])
+        return f"text that begins with {line!r}; tables of numbers end with .csv"
+    return ""
 
 
 def _open_older(path: Path, names: Sequence[str]) -> MatFile:
@@ -73,7 +88,7 @@ def _open_older(path: Path, names: Sequence[str]) -> MatFile:
     if "error" in told:
         raise DataError(
             f"{path}: not a readable MATLAB file, perhaps damaged or truncated"
-            f" ({brief(told['error'])})"
+            f" ({brief(told['error'])}; got {_beginning(path)})"
         )
     matrices, at = {}, 0
     for name, shape in told["matrices"].items():
@@ -84,6 +99,14 @@ def _open_older(path: Path, names: Sequence[str]) -> MatFile:
         for name, shape, kind in told["variables"]
     ]
     return MatFile(variables, matrices)
+
+
+def _beginning(path: Path) -> str:
+    """Return how long the file at ``path`` is, and the text with which it begins."""
+    with open_regular(path) as file:
+        text, *_ = re.split(rb"[^ -~]|,", file.read(116), maxsplit=1)
+    begins = f" that begin with {text.decode()!r}" if len(text) > 3 else ""
+    return f"{path.stat().st_size:,} bytes{begins}"
 
 
 def _open_hdf5(path: Path, names: Sequence[str]) -> MatFile:

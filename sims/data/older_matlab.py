@@ -37,7 +37,11 @@ def main(path: str, *names: str) -> None:
         if isinstance(held.get(name), np.ndarray) and held[name].dtype.kind in "fiub"
     }
     shapes = {name: matrix.shape for name, matrix in matrices.items()}
-    print(json.dumps({"variables": variables, "matrices": shapes}), flush=True)
+    kinds = [
+        (name, shape, f"complex {kind}" if np.iscomplexobj(held.get(name)) else kind)
+        for name, shape, kind in variables
+    ]
+    print(json.dumps({"variables": kinds, "matrices": shapes}), flush=True)
     for matrix in matrices.values():
         sys.stdout.buffer.write(matrix.data)
 

@@ -82,26 +82,30 @@ CAPTIONS = {
         " solution at each number of neurons (rank), with standard errors over folds. Circles:"
         " circuits that have learned, with standard deviations over seeds. Dotted: the full"
         " regression. The triangle marks the rank that cross-validation chooses, the smallest"
-        " within one standard error of the best. It misses weak dimensions,"
-        " and is no bound. The grey band spans the predictions with shuffled trials, at"
-        " ranks chosen anew. Squares: matched targets within the source's own area."
+        " within one standard error of the best: {rank}, with an R2 of {r2}; the full regression"
+        " has {full_r2}. It misses weak dimensions, and is no bound. The grey band spans the"
+        " predictions with shuffled trials, at ranks chosen anew. Squares: matched targets within"
+        " the source's own area."
     ),
     "dimensionality": (
         "Predictive dimensions of the target (filled) beside the dimensions that the target and the"
         " source share within themselves, by factor analysis (open). Where the filled symbol lies"
         " to the left of the target's open one, the few predictive dimensions do not follow from a"
-        " simple target. Small symbols are matched draws, with noise added to the target that was"
-        " predicted better, until both have the same R2."
+        " simple target: there are {rank}, and {target_dimensionality} of the target's own. Small"
+        " symbols are matched draws, with noise added to the target that was predicted better,"
+        " until both have the same R2."
     ),
     "removal": (
         "Held-out prediction by full regression when the source's activity along its predictive"
-        " dimensions is removed, one dimension after another. A curve that falls to zero depends on"
-        " these dimensions alone; one that stays up uses others. Bars are standard errors over"
-        " folds; the dotted line marks the chosen rank."
+        " dimensions is removed, one dimension after another: {removed_r2} without the {rank} of"
+        " the chosen rank, {full_r2} with all. A curve that falls to zero depends on these"
+        " dimensions alone; one that stays up uses others. Bars are standard errors over folds; the"
+        " dotted line marks the chosen rank."
     ),
     "lags": (
         "Held-out prediction at the chosen rank when the target is taken later (positive lags) or"
         " earlier than the source, on the same bins of the source, with standard errors over folds."
+        " It is best at {best_lag}."
     ),
 }
 

@@ -68,12 +68,13 @@ class FamilyExperimentSettings(FamilySettings):
 
 CAPTIONS = {
     "family": (
-        "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first"
-        " neuron (black) on the back-propagated error (grey), at three values of s. Below,"
-        " against s: eigenvalues of QQ' (diamonds, one per seed) on those of M (dashed); excess"
-        " over the optimum, at most {excess_max}; relative r.m.s. error of the plateau, one dot"
-        " per neuron and seed, at most {plateau_relative_error_max}; and the coefficients of the"
-        " distal rule as fitted to recorded changes (dots), on s and 1 - s + s ridge (dashed)."
+        "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first neuron"
+        " of the first seed (black) on the back-propagated error (grey), at three values of s."
+        " Below, against s: eigenvalues of QQ' (diamonds, one per seed) on those of M (dashed);"
+        " excess over the optimum, at most {excess_max}; relative r.m.s. error of the plateau, one"
+        " dot per neuron and seed, at most {plateau_relative_error_max}; and the coefficients of"
+        " the distal rule as fitted to recorded changes (squares, triangles), on s and 1 - s + s"
+        " ridge (dashed)."
     ),
 }
 
@@ -119,8 +120,9 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
     return Findings(
         title=(
             f"{data.name}: {settings.k} neurons, {settings.seeds} seeds, {samples:,} samples; data"
-            " are centred; the worst of all seeds and neurons"
+            " are centred"
         ),
+        statistic="the worst of all seeds and neurons",
         quantities=[
             *learned(data, settings),
             Quantity("seeds", settings.seeds),
@@ -227,18 +229,19 @@ def summary(results: xr.Dataset) -> list[Quantity]:
     ]
 
 
-def in_words(one: xr.Dataset) -> str:
-    """Return the worst of all seeds and neurons at one s, and the distal rule, as a row of the
-    table.
+def in_words(one: xr.Dataset) -> dict[str, str]:
+    """Return the worst of all seeds and neurons at one s, and the distal rule, by their words in
+    the table.
     """
     worst = {quantity.name: quantity.text for quantity in summary(one)}
     own_current = round(one["own_current"].item(), 9) + 0.0  # without rounding errors
-    return (
-        f"excess {worst['excess_max']}, whitening error {worst['whitening_error_max']}, eigenvalues"
-        f" off by {worst['eigenvalue_deviation']}, plateau off by"
-        f" {worst['plateau_relative_error_max']}, distal rule yz' -"
-        f" {readable(own_current)} ya' - {readable(one['decay'].item())} Vy"
-    )
+    return {
+        "excess": worst["excess_max"],
+        "whitening error": worst["whitening_error_max"],
+        "eigenvalues off by": worst["eigenvalue_deviation"],
+        "plateau off by": worst["plateau_relative_error_max"],
+        "distal rule": f"yz' - {readable(own_current)} ya' - {readable(one['decay'].item())} Vy",
+    }
 
 
 def judge(results: xr.Dataset, unjudged: str, **about: Any) -> Iterator[Claim]:

@@ -63,7 +63,8 @@ class LearnSettings(TrainingSettings):
 
 CAPTIONS = {
     "learning_curve": (
-        "Objective of the circuit against the number of samples that it has seen. The lower the"
+        "Objective of the circuit against the number of samples that it has seen, logarithmic"
+        " from the first on, with the start at 0. The lower the"
         " objective, the more of the instructive input the outputs predict. The dashed line is"
         " the optimum, the lowest value that so many neurons can reach: a circuit that has"
         " learned lies on it. In the end it is {excess} above."

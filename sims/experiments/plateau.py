@@ -1,6 +1,6 @@
 """Show plateau potentials, and that they come to equal the back-propagated error.
 
-Plateau and error are equal wherever proximal plasticity has come to rest, so excess and whitening
+Plateau and error are equal wherever proximal weights no longer change, so excess and whitening
 error are reported beside them. At the optimum the inhibition Qn equals Vy'y~, the full-rank
 regression as the distal weights see it, so the plateau a - Qn equals the back-propagated error
 Vy'(y - y~). Both are compared on all samples, neuron by neuron, in traces recorded with learning
@@ -81,15 +81,19 @@ CAPTIONS = {
     "plateau": (
         "Plateau, distal current, inhibition and output of each neuron before, halfway through and"
         " after learning, on the same samples, with learning off and on shared scales; behind them"
-        " in grey what theory says. Above each panel stands how far the plateau deviates from"
-        " theory over all samples, as r.m.s. relative to that of theory. Halfway is where the"
-        " circuit's prediction has come half the way to its final form. After learning the median"
-        " deviation over neurons, seeds and s is {plateau_relative_error_end}, the largest"
-        " {plateau_relative_error_max}."
+        " in grey what theory says: the back-propagated error Vy'(y - ỹ) behind the plateau, and"
+        " Vy'ỹ, what the regression on x predicts of the distal current, behind the inhibition. The"
+        " first seed is shown, at the s that stands below. Above each panel stands how far the"
+        " plateau deviates from theory over all samples, as r.m.s. relative to that of theory."
+        " Halfway is where the circuit's prediction has come half the way to its final form. After"
+        " learning the median deviation over neurons, seeds and s is {plateau_relative_error_end},"
+        " the largest {plateau_relative_error_max}."
     ),
     "audit": (
         "Above: inhibition and plateau after learning against what theory expects, each dot one"
-        " sample of one neuron; on the dashed line they are equal. Below: their correlation and"
+        " sample of one neuron of the first seed, at the s that stands below; on the dashed line"
+        " they are equal. Right, at s = 0, against the error that reaches the first layer of a"
+        " network trained by back-propagation. Below: their correlation and"
         " their relative r.m.s. error through learning, median over neurons and seeds in a band"
         " from the lowest to the highest; and how large the error of the plateau is, and would be"
         " without inhibition ({plateau_relative_error_no_inhibition}) or with that of other samples"
@@ -134,9 +138,9 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     return Findings(
         title=(
             f"{data.name}: s = {', '.join(map(in_full, settings.s))}, {settings.k} neurons,"
-            f" {settings.seeds} seeds, {samples:,} samples; data are centred; median over neurons,"
-            " seeds and s (and the worst of them)"
+            f" {settings.seeds} seeds, {samples:,} samples; data are centred"
         ),
+        statistic="median over neurons, seeds and s (and the worst of them)",
         quantities=[
             *learned(data, settings),
             Quantity("seeds", settings.seeds),
@@ -259,7 +263,7 @@ def measured(results: xr.Dataset) -> Iterator[Quantity]:
 def judge(results: xr.Dataset, unjudged: str, **about: Any) -> Iterator[Claim]:
     """Judge what Secs. 4 and 6 say of circuits at one s, by the worst neuron of each seed.
 
-    Plateau and error are equal wherever proximal plasticity has come to rest, whatever Q and R are.
+    Plateau and error are equal wherever proximal weights no longer change, whatever Q and R are.
     A circuit that the other rules have led elsewhere is found out by its excess and its whitening
     error.
     """

@@ -336,7 +336,8 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
     )
     plain = results["plain"].mean("seed")
     return Findings(
-        title=(
+        title="",
+        statistic=(
             f"farthest from the paper's circuit with excess below {TOLERATED:.0%}, mean over"
             f" {settings.seeds} seeds"
         ),

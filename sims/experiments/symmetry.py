@@ -76,9 +76,9 @@ CAPTIONS = {
         " learn meanwhile. All panels share an axis: samples times the rate eta/tau of Q and R."
         " Left: distance between the two, over its start, from several starts each; the theory"
         " (dashed) has no free parameter, and the marks should lie on it; they are off it by at"
-        " most {relative_error_max}, relative. Middle: ||QQ'||, by which interneurons inhibit,"
+        " most {relative_error_max} of it. Middle: ||QQ'||, by which interneurons inhibit,"
         " relative to that of the exact solution. If R and Q only faded together, it would fall to"
-        " 0; in the end ||R - Q'|| is {distance_max} of ||Q|| or less. Right: excess of the"
+        " 0; in the end ||R - Q'|| / ||Q|| is at most {distance_max}. Right: excess of the"
         " circuits over the optimum, in the end at most {excess_max}."
     )
 }
@@ -120,7 +120,9 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
         ),
         quantities=[*(Quantity(name, value) for name, value in setup.items()), *found.values()],
         data={"run": results},
-        figures=[Figure("symmetry", partial(plot_meeting, results))],
+        figures=[
+            Figure("symmetry", partial(plot_meeting, results, found["relative_error_max"].value))
+        ],
         claims=[decay(settings, data.name, found)],
         own_tests=[
             Claim.about(

@@ -32,7 +32,7 @@ CAPTIONS = {
         "The circuit after learning. Triangles are pyramidal cells, each between its basal"
         " dendrites (below) and its apical dendrite (above); circles are interneurons. Horizontal"
         " lines are the axons of inputs and of interneurons; beside each pyramidal cell rises its"
-        " own axon, which crosses the dendrites of interneurons (black). Where an axon crosses a"
+        " own axon, which crosses the dendrites of interneurons. Where an axon crosses a"
         " dendrite there is a synapse: an arrowhead if activity in the axon raises the target, a"
         " bar if it lowers it. Its size is the strength of the synapse; the legend gives the"
         " largest of each pathway, and Q and R share a scale. Since R becomes Q transposed while"

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from biorrr.errors import InputError
@@ -15,14 +15,6 @@ from biorrr.sims.lab.findings import PERCENT, Quantity, plain, readable
 
 HOLDS, FAILS, NOT_JUDGED, NOT_TESTABLE = "holds", "does not hold", "not judged", "not testable here"
 BETTER, UNDECIDED, OTHER_SETTING = "better than claimed", "undecided", "other setting"
-QUICK = "a --quick run is a first look: it has not converged"
-
-
-def without_verdicts(claims: Sequence[Claim], why: str) -> list[Claim]:
-    """Return ``claims`` as they are if ``why`` is empty, and otherwise not judged, for that
-    reason.
-    """
-    return [replace(claim, unjudged=claim.unjudged or why) for claim in claims]
 
 
 def median_interval(values: Any) -> tuple[float, float]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 POINTS, RUNS, TABLE = "points", "runs", "sweep.csv"  # in the sweep's folder
 DONE, FAILED = "done", "failed"
 SHOWN_FAILURES = SHOWN_PROBLEMS = 5
+SHOWN_MEANS = 12  # in a caption
 
 
 def lab_of(plan: Plan, out: Path, submit: Submit = submit_here) -> Lab:
@@ -213,12 +214,22 @@ class Table:
 
     @property
     def caption(self) -> str:
-        """Caption of the figure, with the lowest point."""
-        plan = self.plan
+        """Caption of the figure, with the means that it shows."""
+        plan, names = self.plan, [*map(key_of, self.plan.varied)]
+        marks = (
+            "large points are means over seeds, small grey ones single seeds"
+            if len(names) == 1
+            else "each cell is the mean over seeds"
+        )
+        shown = [
+            f"{readable(mean, self.unit)} at {', '.join(map('{} {}'.format, names, point))}"
+            for point, mean in [*self.means.items()][:SHOWN_MEANS]
+        ]
         return (
-            f"{plan.measure} of {plan.experiment} against {' and '.join(map(key_of, plan.varied))}:"
-            " small grey points are single runs, large ones (or cells) their mean over seeds, and"
-            f" the star is the lowest mean. ({'; '.join(self.report())}.)\n"
+            f"{plan.measure} of {plan.experiment} against {' and '.join(names)}: {marks}. A star"
+            " marks the lowest mean of each problem of which there are several points. Means:"
+            f" {'; '.join(shown)}{'; and so on' if len(self.means) > len(shown) else ''}."
+            f" ({self.report()[0]}.)\n"
         )
 
     def report(self) -> list[str]:

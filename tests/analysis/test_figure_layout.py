@@ -3,6 +3,7 @@
 Numbers are made up, names and sizes are those of the experiments.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -124,7 +125,7 @@ def meeting(rng):
     seen = np.linspace(0, 30, 60) / etas[:, None]
     results["seen"] = (course, np.broadcast_to(seen[None, :, None], (2, 4, 8, 60)))
     results["ratio"] = (1 - results["eta"]) ** results["seen"]
-    return plot_meeting(results.transpose(*course))
+    return plot_meeting(results.transpose(*course), 2e-7)
 
 
 def filters_as_pictures(rng):
@@ -182,6 +183,7 @@ def compared(rng, names=("inhibition", "plateau", "network"), **sizes):
         "null": ["no_inhibition", "other_inhibition"],
         "seen": ("snapshot", SEEN),
         "stage_samples": (("seed", "stage"), [[0, 10_943, 2_000_061]] * 5),
+        "s": 0.0,
     }
     sizes = {"seed": 5, "snapshot": len(SEEN), "pyramidal": 2, "stage": 3, "row": 1797}
     sizes |= {name: len(coords[name]) for name in ("signal", "comparison", "measure", "null")}
@@ -315,8 +317,7 @@ def contest(rng):
     shapes = dict.fromkeys(
         ("excess", "law", "participation", "whitening"), ("data", "theory", "seed")
     )
-    names = ["Bio-RRR", "burst-dependent", "feedback alignment", "Sacramento", "Bio-CCA",
-             "Bio-CCA"]  # fmt: skip
+    names = ["Bio-RRR", "burst-dependent", "feedback alignment", "Sacramento", "Bio-CCA", "Bio-CCA"]
     coords = {"data": ["digits", "v1v2"], "theory": names}
     sizes = {"data": 2, "theory": 6, "seed": 3}
     return theories.plot_theories(dataset(rng, shapes, coords, {"k": 2}, low=1e-3, **sizes))
@@ -413,14 +414,54 @@ COMMUNICATION = [
     communication.plot_lags,
 ]
 DRAWN = [
-    learning, excess_of_seeds, angles, plateau, plateau_in_a_column, plateau_of_one_stretch, raster,
-    symmetry, symmetry_without_prediction, meeting, filters_as_pictures, filters_as_curves,
-    eigenvalues, weights, wiring, audit, recorded, every_s, compare, constraint, images,
+    learning,
+    excess_of_seeds,
+    angles,
+    plateau,
+    plateau_in_a_column,
+    plateau_of_one_stretch,
+    raster,
+    symmetry,
+    symmetry_without_prediction,
+    meeting,
+    filters_as_pictures,
+    filters_as_curves,
+    eigenvalues,
+    weights,
+    wiring,
+    audit,
+    recorded,
+    every_s,
+    compare,
+    constraint,
+    images,
     sensitivity,
-    learning_of_areas, plateaus_of_areas, departures, sweep_of_numbers, sweep_of_words,
-    sweep_of_two, contest, lags, delays, fields, maps_of_rates,
-    linear_theory, silence,
-]  # fmt: skip
+    learning_of_areas,
+    plateaus_of_areas,
+    departures,
+    sweep_of_numbers,
+    sweep_of_words,
+    sweep_of_two,
+    contest,
+    lags,
+    delays,
+    fields,
+    maps_of_rates,
+    linear_theory,
+    silence,
+]
+
+
+def test_every_function_that_plots_is_drawn_here():
+    folder = Path(analysis.__file__).parent / "figures"
+    known = {
+        name
+        for path in folder.rglob("*.py")
+        for name in re.findall(r"^def (plot_\w+)", path.read_text(), re.MULTILINE)
+    }
+    assert len(known) > 30
+    drawn = set(re.findall(r"plot_\w+", Path(__file__).read_text()))
+    assert known - drawn == set()
 
 
 @pytest.mark.parametrize("draw", DRAWN, ids=lambda draw: draw.__name__)

@@ -26,14 +26,21 @@ def norm_modes(rates, eigenvalue, direct=False):
 
 
 def pair_modes(rates, first, second, direct=False):
-    """Return the eigenvalues p of a pair of outputs, for r = q; the rotation of both, 0, is left
-    out.
+    """Return the eigenvalues p of a pair of outputs; the rotation of both, 0, is left out.
+
+    R may have a rate of its own. Then each output has a g of its own (times p + q here).
     """
-    x, y, both = rates.x.eta0, rates.y.eta0, first + second
-    g = rates.q.eta0 * (1.0 if direct else both)
-    d = x * y * (first - second)
-    filters = Polynomial([-d, y + x * second, 1]) * Polynomial([d, y + x * first, 1])
-    return (filters + g * x * Polynomial([y, 1]) * Polynomial([2 * y + x * both, 2])).roots()
+    x, y, q, r = (getattr(rates, path).eta0 for path in "xyqr")
+    both, d = first + second, x * y * (first - second)
+    one, other = Polynomial([-d, y + x * second, 1]), Polynomial([d, y + x * first, 1])
+    if direct:
+        inhibition = q * x * Polynomial([y, 1]) * Polynomial([2 * y + x * both, 2])
+        return (one * other + inhibition).roots()
+    g_one = Polynomial([q * r * both, q * first + r * second])
+    g_other = Polynomial([q * r * both, q * second + r * first])
+    inhibition = x * Polynomial([y, 1]) * (g_one * other + g_other * one)
+    whole = Polynomial([0, q, 1]) * one * other + inhibition
+    return Polynomial(whole.coef[1:]).roots()
 
 
 def exchange_modes(rates, inside, outside):
@@ -57,7 +64,10 @@ def noisy(seed, gains=(2.2, 1.6, 1.1, 0.4), noise=0.5, samples=2000, m=8, n=6):
 
 
 @BOTH
-@pytest.mark.parametrize("rates", [Rates(1e-3, 3e-3, 7e-4), Rates(3e-3, 1e-2, 2e-4)])
+@pytest.mark.parametrize(
+    "rates",
+    [Rates(1e-3, 3e-3, 7e-4), Rates(3e-3, 1e-2, 2e-4), Rates(1e-3, 3e-3, 7e-4, 2e-4)],
+)
 def test_blocks_hold_all_modes_of_white_inputs(direct, rates):
     k, (X, Y) = 3, white(VALUES)
     blocks = [norm_modes(rates, one, direct) for one in VALUES[:k]]
@@ -104,10 +114,36 @@ def test_norm_settles_at_any_rates_but_the_slower_the_faster_distal_synapses_are
     assert p.imag == pytest.approx(np.sqrt(2 * g * x * y / (y + x * value)), rel=0.02)
 
 
-def test_r_must_not_be_faster_than_q_where_distal_synapses_are_at_their_optimum():
-    for ratio, settles in ((0.03, True), (0.9, True), (1.1, False), (30, False)):
-        rates = Rates(1e-3, 1e6, 1e-3, ratio * 1e-3)
-        assert (norm_modes(rates, 2.0).real.max() < 0) == settles
+def fastest(rates, values, m=4):
+    """Return the largest real part of all modes, by the Jacobian."""
+    return np.linalg.eigvals(theory.jacobian(*white(values, m), len(values), rates)).real.max()
+
+
+@pytest.mark.parametrize(("ratio", "settles"), [(0.03, True), (0.9, True), (1.1, False)])
+def test_r_must_not_be_faster_than_q_where_distal_synapses_are_at_their_optimum(ratio, settles):
+    assert (norm_modes(Rates(1e-3, 1e6, 1e-3, ratio * 1e-3), 2.0).real.max() < 0) == settles
+    assert (fastest(Rates(1e-3, 1.0, 1e-3, ratio * 1e-3), VALUES[1:3]) < 1e-12) == settles
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.8])
+def test_with_slower_r_pairs_need_twice_the_inhibition_where_distal_synapses_are_fast(ratio):
+    x, y, (first, second) = 1e-3, 10.0, VALUES[[0, 2]]
+    least = theory.least_inhibition([first, second], x, y)
+    assert least == pytest.approx(x * (first - second) ** 2 / (first + second) / 2, rel=1e-3)
+    for q, settles in ((1.95 * least, False), (2.05 * least, True)):
+        assert (fastest(Rates(x, y, q, ratio * q), [first, second]) < 1e-12) == settles
+    assert fastest(Rates(x, y, 1.05 * least), [first, second]) < 1e-12  # R as fast as Q
+
+
+def test_at_any_rates_circuits_settle_with_twice_that_inhibition_and_r_at_most_as_fast_as_q():
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        first, second = sorted(10 ** rng.uniform(-1, 1, 2))[::-1]
+        x, y = 10 ** rng.uniform(-5, -1, 2)
+        q = 1.001 * x * (first - second) ** 2 / (first + second)
+        rates = Rates(x, y, q, q * 10 ** rng.uniform(-2, 0))
+        for p in (pair_modes(rates, first, second), norm_modes(rates, first)):
+            assert p.real.max() < 0
 
 
 @BOTH

@@ -100,7 +100,7 @@ def test_meeting_of_runs_that_end_at_different_samples():
         {name: (course, [[values], [values]]) for name, values in drawn.items()},
         {"eigenvalues": ["positive", "negative"], "eta": [0.1]},
     )
-    meeting, inhibition, excess = plot_meeting(results)
+    meeting, inhibition, excess = plot_meeting(results, 2e-7)
     np.testing.assert_array_equal(meeting.lines[1].get_ydata(), ratio[1])
     np.testing.assert_array_equal(meeting.lines[1].get_xdata(), 0.1 * seen[1])
     theory = meeting.lines[4]
@@ -400,8 +400,8 @@ def test_raster_puts_each_spike_at_its_time_and_cell_above_the_traces(rng):
     assert raster.get_ylabel() == "spikes of"
     ratios = raster.get_gridspec().get_height_ratios()
     assert ratios[0] == pytest.approx(0.35 + 2 * 0.5)  # inches: half of one for each neuron
-    note = raster.figure.legends[0].get_title().get_text()
-    assert note == "Each faint line: a new sample comes on."
+    words = [text.get_text() for text in raster.figure.legends[0].get_texts()]
+    assert words == ["scale, in units of the data", "a new sample"]
     assert len(panels) == 2
     assert panels[-1].get_xlabel() == "time (ms)"
     for panel in (raster, *panels):
@@ -432,7 +432,7 @@ def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
     }
     known = {"signal": ["plateau"], "comparison": ["plateau"]}
     known |= {"measure": ["correlation", "relative_error"], "seen": ("snapshot", [10, 100, 1000])}
-    results = xr.Dataset(drawn, known)
+    results = xr.Dataset(drawn, known | {"s": 0.0})
     one = results.squeeze(("signal", "comparison"))
     scatter, correlation, error, nulls = plot_agreement(results, 0.25)
     assert scatter.get_ylabel() == "plateau $a - Qn$"
@@ -443,7 +443,7 @@ def test_agreement_is_the_median_over_seeds_and_neurons_in_a_band_of_all(rng):
         band = panel.collections[0].get_paths()[0].vertices[:, 1]
         assert (band.min(), band.max()) == pytest.approx((values.min(), values.max()))
     words = [text.get_text() for text in scatter.figure.legends[0].get_texts()]
-    assert "25 %: up to here they count as equal" in words
+    assert "25 %: plateau and error count as equal" in words
     conditions = ["as it is", "none", "of other\nsamples"]
     assert [tick.get_text() for tick in nulls.get_xticklabels()] == conditions
     ends = one["agreement"].sel(measure="relative_error").isel(stage=-1)

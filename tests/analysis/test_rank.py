@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.io import loadmat
+from scipy.stats import sem
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -47,6 +48,7 @@ def test_held_out_r2_is_that_of_separate_fits(rng):
             errors += np.square(Y[test] - rrr.predict(X[test])).sum()
             deviations += np.square(Y[test] - Y[train].mean(axis=0)).sum()
         assert cv.r2_[i] == pytest.approx(1 - errors / deviations)
+    np.testing.assert_allclose(cv.r2_sem_, sem(cv.r2_folds_))
 
 
 def test_groups_are_held_out_whole():

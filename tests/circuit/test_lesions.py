@@ -105,8 +105,15 @@ def test_rows_of_the_data_are_those_that_were_presented(data, make_circuit):
     np.testing.assert_array_equal(run.data["x"].values[40:], others[0][rows[40:]])
 
 
-@pytest.mark.parametrize("feedback", [0.0, 0.5])
-@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+@pytest.mark.parametrize(
+    ("engine", "feedback"),
+    [
+        ("numpy", 0.0),
+        ("cpp", 0.0),
+        pytest.param("numpy", 0.5, marks=pytest.mark.slow),
+        pytest.param("cpp", 0.5, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize(
     ("population", "said", "heard"),
     [

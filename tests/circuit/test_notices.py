@@ -21,7 +21,7 @@ LEARN = (
     "--ridge",
     "0",
 )
-FAMILY = ("family", *LEARN[1:], "--engine", "numpy", "--seeds", "2")  # in several processes
+FAMILY = ("family", *LEARN[1:], "--engine", "numpy", "--seeds", "2", "-s", "0")  # in processes
 SAID = ["Importing Brian2...", "Compiling the circuit (about 2 s, once)..."]
 
 

@@ -138,7 +138,7 @@ class Forgetting(Departure):
 )
 def test_transform_knows_what_alters_the_input(departure, shape, feedback, data):
     """Outputs are those of the circuit, whose inputs are changed on their way."""
-    X, Y = data[0][:100], data[1][:100]
+    X, Y = data[0][:40], data[1][:40]
     plain = Microcircuit(2, feedback=feedback, engine="numpy")
     run = replace(plain, departures=[departure]).run(X, Y, progress=False)
     # The same weights in a circuit to which the changed input is shown.

@@ -23,6 +23,26 @@ def real_data():
     return Path(folder)
 
 
+@pytest.fixture(autouse=True)
+def figures_of_one_pixel(request, monkeypatch):
+    """Draw the figures of commands, but save one pixel: files take longer than small circuits.
+
+    Tests marked ``figures`` look at the files. The figures of every experiment are looked at in
+    test_experiments.py.
+    """
+    if request.node.get_closest_marker("figures") is None:
+        monkeypatch.setattr("biorrr.sims.lab.run_folder.save_figure", save_pixel)
+
+
+def save_pixel(axes, path):
+    """Save an image of one pixel in place of the figure of ``axes``, and close that."""
+    import matplotlib.image
+    import matplotlib.pyplot as plt
+
+    matplotlib.image.imsave(path, np.zeros((1, 1)))
+    plt.close(np.ravel(axes)[0].figure)
+
+
 @pytest.fixture
 def empty_cache(tmp_path, monkeypatch):
     """An empty data folder in place of the user's cache, and no $BIORRR_DATA."""

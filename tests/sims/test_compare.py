@@ -23,7 +23,7 @@ from biorrr.sims.comparisons.contenders import (
 from biorrr.sims.comparisons.problems import Problem, pose
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.compare import CompareSettings, compare, first_rows, summary
-from biorrr.sims.lab import Lab
+from biorrr.sims.lab import Lab, Task
 
 SMALL = {
     "data": '{name="synthetic", samples=300, m=8, n=6}',
@@ -67,6 +67,7 @@ def test_mediamill_is_compared_in_the_papers_direction_and_other_data_as_given()
         ),
     ],
 )
+@pytest.mark.figures
 def test_runs_end_to_end(settings, learners, tmp_path, capsys):
     folder = tmp_path / "run"
     chosen = SMALL | settings
@@ -101,6 +102,23 @@ def test_the_circuit_is_warmed_up_before_its_time_is_taken(monkeypatch):
     lab = Lab(compare, CompareSettings(ridge=0.0, seeds=1, engine="numpy"))
     compare_learners(lab, [Contender(problem, CIRCUIT, None, 1, 5)], pose(data, [problem], 0.0))
     assert called == [1, "clock", 5, "clock"]
+
+
+@pytest.mark.parametrize(("wall", "counted"), [(1.0, 1.0), (8.0, 4.0)])
+def test_a_run_that_was_cut_short_took_as_much_cpu_time_before(wall, counted, monkeypatch):
+    """The rest of it took 1 s of CPU time in 2 s; all of it took ``wall`` seconds."""
+
+    class Resumed(Task):
+        def run(self, *args, **options):
+            run = super().run(*args, **options)
+            run.data.attrs["seconds"] = wall
+            return run
+
+    monkeypatch.setattr(contenders, "perf_counter", iter([0.0, 2.0]).__next__)
+    monkeypatch.setattr(contenders, "process_time", iter([0.0, 1.0]).__next__)
+    task = Resumed(CompareSettings(ridge=0.0, seeds=1, engine="numpy"))
+    racer = Contender(Problem("rrmse", "online"), CIRCUIT, None, 1, 5)
+    assert contenders.run_circuit(task, racer, 0, small_data())["seconds"][-1] == counted
 
 
 def test_only_the_first_rows_are_used():

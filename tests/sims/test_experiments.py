@@ -12,6 +12,7 @@ import tomli_w
 
 from biorrr.circuit.engines.compiler import find_compiler
 from biorrr.sims import main
+from biorrr.sims.cli import resume  # here: first imported in a test, it keeps that test's settle
 from biorrr.sims.data import DataError
 from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.lab import run_folder
@@ -140,8 +141,7 @@ def test_it_is_resumed_and_ends_with_the_same_findings(small, tmp_path, monkeypa
         settle(place)
 
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    # Imported here at the latest: it must not keep ``look`` for the tests that follow.
-    monkeypatch.setattr("biorrr.sims.cli.resume.settle", settle)
+    assert resume.settle is settle
     monkeypatch.setattr("biorrr.sims.lab.run_folder.settle", look)
     assert biorrr("resume", cut) == 0
     assert found(cut) == found(folder)
@@ -149,6 +149,7 @@ def test_it_is_resumed_and_ends_with_the_same_findings(small, tmp_path, monkeypa
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.slow
 def test_it_is_swept(small, tmp_path, capsys):
     experiment, *_ = small
     if experiment.not_swept:

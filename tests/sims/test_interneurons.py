@@ -76,6 +76,14 @@ def test_a_circuit_near_the_optimum_oscillates_as_linear_theory_says(l):
     assert found["frequency"] == pytest.approx(found["frequency_theory"], rel=0.04)
 
 
+def test_of_a_circuit_that_diverges_only_the_theory_of_its_oscillation_is_known():
+    one = task("numpy", samples=2000)
+    one.settings.every_seed = range(1)
+    found = experiment.follow_oscillation(one, {"it": (X, Y)}, "it", K, y=1.0, q=1000.0)
+    assert np.isnan([found["decay"], found["frequency"]]).all()
+    assert found["decay_theory"] > 0
+
+
 def test_every_claim_fails_for_circuits_that_break_it():
     seeds, k = np.arange(4), 2
     grid = {"problem": ["one"], "l": [0, k], "x": [0.001, 0.01], "q": [1.0, 10.0]}
@@ -92,6 +100,7 @@ def test_every_claim_fails_for_circuits_that_break_it():
     maps["settles"] = maps["expected"] < np.inf
     maps["settles"][:] = True
     unequal = maps.isel(x=0, drop=True).rename(q="r").sel(l=[k])
+    unequal["distance"] = unequal["excess"]
     counts = {"problem": ["one"], "l": range(1, 5), "y": [3.0], "seed": seeds}
     turns = xr.Dataset({"excess": array(counts, 0.1)})
     turns["excess"][:, 3] = 0.2
@@ -101,9 +110,23 @@ def test_every_claim_fails_for_circuits_that_break_it():
     modes = modes.assign(decay=1.5, frequency=0.5)
     silent = {"silent": range(5), "seed": seeds, "time": [0, 1]}
     silence = xr.Dataset({one: array(silent, 1.2) for one in ("plateaus", "variance", "excess")})
-    found = {one.name: one for one in experiment.summarise(maps, unequal, turns, modes, silence, k)}
+    results = {"maps": maps, "unequal": unequal, "turns": turns, "modes": modes, "silence": silence}
+    found = {one.name: one for one in experiment.summarise(results, k)}
     for name, (text, *_) in experiment.CLAIMS.items():
         assert Claim.about(found[name], text).holds is False, name
+
+
+@pytest.mark.parametrize(
+    ("seeds", "best", "spread"), [(1, 0.1, None), (2, 0.2, None), (4, 0.3, 0.1)]
+)
+def test_the_best_rates_of_half_of_the_seeds_are_scored_on_the_others(seeds, best, spread):
+    sizes = {"problem": ["one"], "l": [0, K], "x": [0.001, 0.003], "q": [1.0], "seed": range(seeds)}
+    excess = xr.DataArray(np.full((1, 2, 2, 1, seeds), 0.9), sizes)
+    excess[:, :, 1] = [0.1, 0.2, 0.1, 0.4][:seeds]  # the better rates
+    found = {one.name: one for one in experiment.best_rates(xr.Dataset({"excess": excess}), K)}
+    for name in ("interneurons_one_best", "direct_one_best"):
+        assert found[name].value == pytest.approx(best)
+        assert found[name].spread == (spread if spread is None else pytest.approx(spread))
 
 
 BOUND = re.compile(
@@ -127,6 +150,19 @@ def test_bounds_are_those_that_the_page_states():
         assert low in (lowest, None)
         assert high in (highest, None)
     assert experiment.CLAIMS["unequal_agreement"][1] == experiment.CLAIMS["agreement"][1]
+
+
+def test_rows_of_the_table_say_what_is_lost_and_fit_a_page():
+    lost = xr.DataArray(np.ones((1, 4, 2, 20)), dims=("row", "column", "problem", "seed"))
+    lost[:, :, :, :8] = 0.0121  # 12 of 20 are lost
+    lost[:, 3, 0] = 0.0121
+    lost[:, 3, 0, 0] = 1.0
+    table = xr.Dataset({"excess": lost}, {n: ("column", [0.001] * 4) for n in "xyq"})
+    head, row = experiment.in_words(table)
+    assert head.split("; ")[0] == "(1, 0.001, 0.001)"
+    assert row.endswith("; 1.2 % (1/20 lost), 12/20 lost")
+    lost[:, [0, 3]] = 0.0121
+    assert len(list(experiment.in_words(table))[1]) < 100 - len("  R 10 times slower  ")
 
 
 class Asked:

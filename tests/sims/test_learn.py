@@ -438,7 +438,7 @@ def test_held_out_prediction(tmp_path, capsys):
     X = rng.standard_normal((100, 5))
     Y = X[:, :2] @ rng.standard_normal((2, 4)) + 0.5 * rng.standard_normal((100, 4))
     np.savez(tmp_path / "data.npz", X=X, Y=Y)
-    options = ("--engine", "numpy", "--epochs", "100", "--ridge", "0.1")
+    options = ("--epochs", "100", "--ridge", "0.1")
     code, out, err = learn(
         capsys, "--data", tmp_path / "data.npz", *options, "--out", tmp_path / "run"
     )

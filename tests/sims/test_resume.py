@@ -289,8 +289,13 @@ def test_interrupted_race_ends_at_once_and_goes_on(own_data, tmp_path, start_bio
     assert code == 0, err
 
 
-def test_before_the_first_checkpoint_it_starts_over(short_run, tmp_path, capsys):
+@pytest.mark.parametrize("begun", ["", "unfinished", "unfinished/checkpoints"])
+def test_before_the_first_checkpoint_it_starts_over(short_run, tmp_path, capsys, begun):
+    """Whichever of its folders the run had made."""
     folder = cut_short(short_run, tmp_path / "early")
+    (folder / begun).mkdir(parents=True, exist_ok=True)
+    if begun:
+        (folder / "config.toml").rename(folder / "unfinished/config.toml")
     assert main.run(["resume", str(folder)]) == 0
     assert_same_run(folder, short_run)
     assert main.run(["resume", str(folder)]) == 0

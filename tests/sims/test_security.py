@@ -6,6 +6,8 @@ import json
 import os
 import pickle
 import re
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -265,6 +267,42 @@ def test_nothing_we_write_or_say_tells_of_the_machine(own_data, tmp_path, monkey
     assert json.loads((work / "out/summary.json").read_text())["data"] == "own.npz"
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder with data, a run of them, and a plan with its sweep; none is to be changed."""
+    place = tmp_path_factory.mktemp("finished")
+    X = np.random.default_rng(0).standard_normal((120, 5))
+    np.savez(place / "own.npz", X=X, Y=X[:, :3])
+    data = ("--data", str(place / "own.npz"), "--epochs", "1", "--engine", "numpy")
+    assert main.run(["learn", *data, "--out", str(place / "run")]) == 0
+    (place / "plan.toml").write_text(
+        f"[fixed]\ndata = '{place}/own.npz'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 2]\n"
+    )
+    sweep = ("sweep", str(place / "plan.toml"), "--workers", "0", "--out", str(place / "sweep"))
+    assert main.run([*sweep]) == 0
+    return place
+
+
+@pytest.fixture
+def run_in_time(capsys):
+    """Runs ``biorrr <arguments>`` in this process; a test in which it waits for a pipe fails."""
+
+    def too_late(signum, frame):
+        pytest.fail("it still waits after 60 seconds")
+
+    before = signal.signal(signal.SIGALRM, too_late)
+
+    def run(*args):
+        signal.alarm(60)
+        try:
+            return biorrr(capsys, *args)
+        finally:
+            signal.alarm(0)
+
+    yield run
+    signal.signal(signal.SIGALRM, before)
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -277,14 +315,11 @@ def test_nothing_we_write_or_say_tells_of_the_machine(own_data, tmp_path, monkey
 )
 @pytest.mark.parametrize("kind", ["pipe", "link"])
 def test_only_regular_files_of_a_run_are_opened(
-    own_data, tmp_path, run_biorrr, item_names, name, kind
+    finished, tmp_path, run_in_time, item_names, name, kind
 ):
     """Whoever opens a pipe waits for ever, and a link may lead to any file."""
-    run = tmp_path / "run"
-    assert (
-        run_biorrr("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", run)[0]
-        == 0
-    )
+    own_data, run = finished / "own.npz", tmp_path / "run"
+    shutil.copytree(finished / "run", run)
     if name.startswith("ITEM"):
         name = name.replace("ITEM", f"unfinished/checkpoints/{item_names(run)[0]}")
     if name != "summary.json":
@@ -297,7 +332,7 @@ def test_only_regular_files_of_a_run_are_opened(
         ("resume", run),
         ("learn", "--data", own_data, "--epochs", 1, "--engine", "numpy", "--out", run, "--force"),
     ):
-        code, _, err = run_biorrr(*command, timeout=120)
+        code, _, err = run_in_time(*command)
         if command[0] == "resume":
             assert not (run / "unfinished/results").exists()
             assert code == 2, err
@@ -308,12 +343,9 @@ def test_only_regular_files_of_a_run_are_opened(
 
 @pytest.mark.parametrize("kind", ["pipe", "link"])
 @pytest.mark.parametrize("name", ["sweep.toml", "point", "points"])
-def test_only_regular_files_of_a_sweep_are_opened(own_data, tmp_path, run_biorrr, name, kind):
-    plan, out = tmp_path / "plan.toml", tmp_path / "sweep"
-    plan.write_text(
-        f"[fixed]\ndata = '{own_data}'\nepochs = 1\nengine = 'numpy'\n[grid]\nk = [1, 2]\n"
-    )
-    assert run_biorrr("sweep", plan, "--workers", 0, "--out", out)[0] == 0
+def test_only_regular_files_of_a_sweep_are_opened(finished, tmp_path, run_in_time, name, kind):
+    plan, out = finished / "plan.toml", tmp_path / "sweep"
+    shutil.copytree(finished / "sweep", out)
     path = next(out.glob("points/*")) if name == "point" else out / name
     path.rename(tmp_path / "secret")
     os.mkfifo(path) if kind == "pipe" else path.symlink_to(tmp_path / "secret")
@@ -321,7 +353,7 @@ def test_only_regular_files_of_a_sweep_are_opened(own_data, tmp_path, run_biorrr
         [("sweep", plan, "--status", "--out", out)] * (name != "sweep.toml")
     )
     for command in commands:
-        code, _, err = run_biorrr(*command, timeout=120)
+        code, _, err = run_in_time(*command)
         assert code == 2, err
         assert f"{path}: must be a file in the folder itself (got a {kind}" in err
 

@@ -433,13 +433,25 @@ def test_figure_compares_only_points_of_one_problem():
         for p in plan.points
     ]
     ax = Table(plan, rows, "").plot()
-    assert note_of(ax) == "Values are compared only at equal k, which is a problem of its own."
+    where = "100 % at k 1, epochs 2; 200 % at k 2, epochs 3"
+    assert note_of(ax) == f"Lowest at each k, a problem of its own: {where}."
     # Epochs 2 for k = 1, 3 for k = 2.
     (stars,) = ax.get_lines()
     assert stars.get_xydata().tolist() == [[1, 0], [2, 1]]
     plan = make_plan(grid={"k": [1, 2]})
     ax = Table(plan, [{"k": p.k, "seed": 0, "excess": p.k} for p in plan.points], "").plot()
     assert note_of(ax) == "Each k is a problem of its own: values are not compared."
+
+
+def test_caption_states_the_means():
+    rows = [
+        {"k": k, "seed": seed, "status": "done", "excess": k + seed}
+        for k in (1, 2)
+        for seed in (0, 1)
+    ]
+    caption = Table(make_plan(grid={"k": [1, 2]}, seeds=2), rows, "%").caption
+    assert "large points are means over seeds, small grey ones single seeds." in caption
+    assert "Means: 150 % at k 1; 250 % at k 2." in caption
 
 
 def note_of(ax):
@@ -690,8 +702,7 @@ def test_a_sweep_of_which_every_point_fails_fails(own_data, tmp_path, monkeypatc
 
 def test_points_of_different_problems_are_not_compared(own_data, tmp_path, capsys):
     (tmp_path / "plan.toml").write_text(
-        f"seeds = 2\n[fixed]\ndata = '{own_data}'\nengine = 'numpy'\n[grid]\nk = [1, 2]\nepochs ="
-        " [1, 2]\n"
+        f"[fixed]\ndata = '{own_data}'\nengine = 'numpy'\n[grid]\nk = [1, 2]\nepochs = [1, 2]\n"
     )
     assert (
         main.run(

@@ -149,7 +149,7 @@ def test_nothing_known_is_no_warning(met):
     unknown = results.assign(ratio=results["ratio"] * np.nan)
     claim = decay(settings, DATA, summary(unknown))
     assert claim.verdict == "does not hold"
-    plot_meeting(unknown)
+    plot_meeting(unknown, 2e-7)
 
 
 def test_starts_have_the_eigenvalues_asked_for():

@@ -34,7 +34,9 @@ def plot_filters(
     """Draw learned filters, and exact ones below or behind them: as pictures where ``pixels`` is
     given, else as curves.
 
-    Pictures of one column, learned and exact, share a colour scale, so that they can be compared.
+    Pictures of one column, learned and exact, share a colour scale, so that they can be compared:
+    grey is zero, what is lighter (yellow) positive, and what is darker (blue) negative, unless the
+    user has set ``image.cmap``.
 
     Parameters
     ----------
@@ -88,7 +90,7 @@ def _draw_picture(panel: Axes, picture: np.ndarray, limit: float) -> Any:
     panel.spines[:].set_visible(False)
     if picture.ndim == 3:
         return panel.imshow(0.5 + 0.5 * np.moveaxis(picture, 0, -1) / limit)
-    return panel.imshow(picture, vmin=-limit, vmax=limit, cmap="RdBu_r")
+    return panel.imshow(picture, vmin=-limit, vmax=limit)
 
 
 def _draw_bar(column: np.ndarray, image: Any, limit: float) -> None:

@@ -89,8 +89,7 @@ def plot_plateau(
     axes : (k, number of stages)
     """
     shown, expected = _arrays(stages), _arrays(theory or {})
-    steps = {title: np.arange(len(one["plateau"])) for title, one in shown.items()}
-    steps |= {title: np.asarray(places) for title, places in (at or {}).items()}
+    steps = _steps(shown, at)
     if deviations is None:
         deviations = _deviations(shown, expected)
     first = next(iter(shown.values()))
@@ -106,11 +105,8 @@ def plot_plateau(
         sharex="col",
     )
     for neuron, row in enumerate(axes):
-        scales = _scales([_of_neuron(one, neuron) for one in shown.values()])
-        for panel, (title, traces) in zip(row, shown.items(), strict=True):
-            behind = _of_neuron(expected.get(title, {}), neuron)
-            _draw_lanes(panel, steps[title], _of_neuron(traces, neuron), behind, scales, unit)
-        _draw_scales(row[-1], names, scales)
+        one, behind = (_of_neuron(signals, neuron) for signals in (shown, expected))
+        _draw_neuron(row, one, behind, steps, unit)
         _name_lanes(row[0], names, neurons[neuron])
     for column, title in zip(axes.T, shown, strict=True):
         _label_column(column, title, deviations.get(title), (onsets or {}).get(title, ()))
@@ -152,9 +148,39 @@ def _arrays(stages: Mapping[str, Mapping[str, ArrayLike]]) -> dict[str, dict[str
     }
 
 
-def _of_neuron(signals: Mapping[str, NDArray], neuron: int) -> dict[str, NDArray]:
-    """Return the signals of one neuron, each (T,), by name."""
-    return {name: signal[:, neuron] for name, signal in signals.items()}
+def _steps(
+    shown: Mapping[str, Mapping[str, NDArray]], at: Mapping[str, ArrayLike] | None
+) -> dict[str, NDArray]:
+    """Return by title the places of ticks, (T,): 0, 1, 2, ... where none are given."""
+    given = at or {}
+    return {
+        title: np.asarray(given.get(title, range(len(one["plateau"]))))
+        for title, one in shown.items()
+    }
+
+
+def _of_neuron(
+    stages: Mapping[str, Mapping[str, NDArray]], neuron: int
+) -> dict[str, dict[str, NDArray]]:
+    """Return the signals of one neuron, each (T,), by title and name."""
+    return {
+        title: {name: signal[:, neuron] for name, signal in one.items()}
+        for title, one in stages.items()
+    }
+
+
+def _draw_neuron(
+    row: NDArray,
+    shown: Mapping[str, Mapping[str, NDArray]],
+    expected: Mapping[str, Mapping[str, NDArray]],
+    steps: Mapping[str, NDArray],
+    unit: str,
+) -> None:
+    """Draw the traces of one neuron, a panel for each stage, and the bars of their scales."""
+    scales = _scales([*shown.values()])
+    for panel, (title, traces) in zip(row, shown.items(), strict=True):
+        _draw_lanes(panel, steps[title], traces, expected.get(title, {}), scales, unit)
+    _draw_scales(row[-1], [*traces], scales)
 
 
 def _draw_lanes(
@@ -195,7 +221,7 @@ def _draw(
         panel.plot(steps, heights, drawstyle="steps-mid", **look)
 
 
-def _scales(stages: list[dict[str, NDArray]]) -> dict[str, float]:
+def _scales(stages: list[Mapping[str, NDArray]]) -> dict[str, float]:
     """Return the value that fills a lane, by name: one for all stages and all signals of the distal
     dendrite.
     """

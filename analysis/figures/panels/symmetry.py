@@ -119,7 +119,7 @@ def _draw_inhibition(
 
 
 @styled
-def plot_meeting(results: Dataset) -> NDArray:
+def plot_meeting(results: Dataset, deviation: float) -> NDArray:
     """Draw how R meets Q' at several rates from several starts: the distance, inhibition, excess.
 
     Parameters
@@ -129,6 +129,8 @@ def plot_meeting(results: Dataset) -> NDArray:
         is ||QQ'|| over that of the exact solution; and ``excess``, a fraction; each (eigenvalues,
         eta, start, snapshot) and NaN after a divergence. The ``eigenvalues`` of QR at the start are
         "positive" or, in part, "negative".
+    deviation
+        Largest relative deviation of the ratio from theory.
 
     Returns
     -------
@@ -141,7 +143,7 @@ def plot_meeting(results: Dataset) -> NDArray:
             one = results.sel(eta=eta, eigenvalues=kind)
             at = eta * one["seen"].values.T
             look: dict[str, Any] = {"color": tints[place], "linestyle": dashes, "linewidth": 0.7}
-            mark: dict[str, Any] = {"marker": MARKERS[place % 5], "markersize": 2.5}
+            mark: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "markersize": 2.5}
             axes[0].plot(at, one["ratio"].values.T, **{**look, **mark, "linestyle": "none"})
             axes[1].plot(at, one["inhibition"].values.T, **look)
             cut = f"axis cut off: above {_HIGHEST:g}"
@@ -151,14 +153,17 @@ def plot_meeting(results: Dataset) -> NDArray:
             axes[1].plot([], [], label=words, **look, **mark)
         span = np.linspace(0, np.nanmax(results["seen"].sel(eta=eta)), 200)
         axes[0].plot(eta * span, (1 - eta) ** span, zorder=3, label="theory", **THEORY)
-    axes[0].set(yscale="log", title="R meets $Q'$", ylim=(1e-14, 30))
+    axes[0].set(
+        yscale="log", title=f"R meets $Q'$, off theory by {deviation:.1g}", ylim=(1e-14, 30)
+    )
     axes[0].set_ylabel("$\\Vert R - Q' \\Vert$ over its start")
     axes[1].axhline(1, zorder=3, **THEORY)
-    axes[1].set(title="while inhibition finds its strength", ylim=(0, _HIGHEST))
+    ends = results[["inhibition", "excess"]].isel(snapshot=-1)
+    low, high = float(ends["inhibition"].min()), float(ends["inhibition"].max())
+    axes[1].set(title=f"inhibition ends at {low:.2g} to {high:.2g}", ylim=(0, _HIGHEST))
     axes[1].set_ylabel("$\\Vert QQ' \\Vert$ over the exact one")
-    ends = results["excess"].isel(snapshot=-1)
     axes[2].set(yscale="log", ylabel=EXCESS)
-    axes[2].set_title(f"and circuits learn, to {percent(float(ends.max()))}")
+    axes[2].set_title(f"and circuits learn, to {percent(float(ends['excess'].max()))}")
     in_percent(axes[2])
     for ax in axes:
         ax.set_xlabel(r"samples seen $\times\ \eta/\tau$")

@@ -19,8 +19,8 @@ _ENDS = {  # what rows and columns of the paper's matrices are
 
 @styled
 def plot_weights(weights: Mapping[str, ArrayLike], *, ax: NDArray | None = None) -> NDArray:
-    """Draw each matrix of weights as a picture with its own colour bar; white is zero, red
-    positive, blue negative.
+    """Draw each matrix of weights as a picture with its own colour bar: grey is zero, what
+    is lighter (yellow) positive, and what is darker (blue) negative.
 
     Parameters
     ----------
@@ -38,15 +38,7 @@ def plot_weights(weights: Mapping[str, ArrayLike], *, ax: NDArray | None = None)
     for panel, (name, matrix) in zip(axes, weights.items(), strict=True):
         matrix = np.asarray(matrix)
         limit = np.abs(matrix).max() or 1.0
-        image = panel.imshow(
-            matrix,
-            cmap="RdBu_r",
-            vmin=-limit,
-            vmax=limit,
-            aspect="auto",
-            interpolation="nearest",
-            extent=(-0.5, matrix.shape[1] - 0.5, matrix.shape[0] - 0.5, -0.5),
-        )
+        image = panel.imshow(matrix, vmin=-limit, vmax=limit, aspect="auto")
         rows, columns = _ENDS.get(name, ("row", "column"))
         panel.set(
             title=f"${name[0]}_{name[1:]}$" if name[1:] else f"${name}$",

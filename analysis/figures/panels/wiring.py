@@ -19,12 +19,10 @@ MOST_CELLS = 16  # of one kind that are drawn
 _PATHWAYS = {"Vx": "proximal", "Vy": "distal", "Q": "Q", "R": "R"}  # others are one's own
 _PAPER_CELLS = ("sensory", "instructive", "pyramidal", "interneurons")
 _AXON: dict[str, Any] = {"linewidth": 0.5, "zorder": 1, "solid_capstyle": "round"}
-_DENDRITE: dict[str, Any] = {
-    "color": "black",
-    "linewidth": 1.4,
-    "solid_capstyle": "round",
-    "zorder": 2,
-}
+_NEAR: dict[str, Any] = {**_AXON, "linewidth": 1}  # axons and dendrites of interneurons
+_DENDRITE: dict[str, Any] = {**_AXON, "color": "black", "linewidth": 1.4, "zorder": 2}
+_SYNAPSE: dict[str, Any] = {"linestyle": "none", "zorder": 3}
+_WIDTH = {True: 0.0, False: 1.6}  # of the edge of an arrowhead, and of a bar
 _GAP = 1.6  # between kinds of axons, in units of the distance between two of a kind
 _LARGEST, _SMALLEST = 9.0, 0.8  # size of the strongest and of the weakest synapse, in points
 
@@ -96,13 +94,8 @@ class _Drawing:
         last = self.right - 0.45 * self.apart
         for name, matrix in (("sensory", "Vx"), ("instructive", "Vy")):
             for node in self.members[name]:
-                ax.plot(
-                    [self.left, last],
-                    [self.y[node]] * 2,
-                    color=_tint(matrix),
-                    alpha=0.6,
-                    **_AXON,
-                )
+                height = self.y[node]
+                ax.plot([self.left, last], [height] * 2, color=_tint(matrix), alpha=0.6, **_AXON)
         for node, x in self.x.items():
             self._draw_pyramidal(ax, x, str(self.graph.nodes[node]["index"]))
         for node in self.inner:
@@ -121,17 +114,12 @@ class _Drawing:
         ax.plot([x, x], [-0.6, self.top], **_DENDRITE)
         half, base = min(0.75, 0.36 * self.apart), self.soma - 0.7
         corners = [(x - half, base), (x + half, base), (x, base + 1.8)]
-        ax.add_patch(
-            Polygon(corners, facecolor="white", edgecolor="black", linewidth=1.1, zorder=4)
-        )
+        look = {"facecolor": "white", "edgecolor": "black", "linewidth": 1.1, "zorder": 4}
+        ax.add_patch(Polygon(corners, **look))
         ax.text(x, base + 0.55, label, ha="center", va="center", zorder=5)
         beside, highest = x + self.axon, max(self.middle.values())
-        ax.plot(
-            [x, beside, beside],
-            [self.soma, self.soma, highest],
-            color=_tint("R"),
-            **_AXON | {"linewidth": 1},
-        )
+        bend = [x, beside, beside], [self.soma, self.soma, highest]
+        ax.plot(*bend, color=_tint("R"), **_NEAR)
 
     def _draw_interneuron(self, ax: Axes, node: Any) -> None:
         """Draw a circle, its dendrite, which pyramidal axons cross, and its axon, which crosses
@@ -139,53 +127,30 @@ class _Drawing:
         """
         height, x = self.middle[node], self.right + 0.6
         tint = _tint("Q" if node in self.members["interneurons"] else "own")
-        ax.plot(
-            [self.left + self.axon, x],
-            [height - 0.45] * 2,
-            color="black",
-            **_AXON | {"linewidth": 1},
-        )
-        ax.plot([self.left, x], [height + 0.45] * 2, color=tint, **_AXON | {"linewidth": 1})
-        ax.plot(
-            x,
-            height,
-            "o",
-            markersize=12,
-            markerfacecolor="white",
-            markeredgecolor="black",
-            zorder=6,
-        )
-        ax.text(
-            x,
-            height,
-            str(self.graph.nodes[node]["index"]),
-            ha="center",
-            va="center",
-            zorder=7,
-        )
+        ax.plot([self.left + self.axon, x], [height - 0.45] * 2, color="black", **_NEAR)
+        ax.plot([self.left, x], [height + 0.45] * 2, color=tint, **_NEAR)
+        ax.plot(x, height, "o", markersize=12, mfc="white", mec="black", zorder=6)
+        number = str(self.graph.nodes[node]["index"])
+        ax.text(x, height, number, ha="center", va="center", zorder=7)
 
     def _draw_synapses(self, ax: Axes) -> None:
         strongest = _strengths(self.graph)
         cells = self.graph.subgraph([*self.y, *self.x, *self.middle])
         for source, target, synapse in cells.edges(data=True):
             share = abs(synapse["weight"]) / (strongest[_scale(synapse["matrix"])] or 1.0)
-            look = {
-                "color": _tint(synapse["matrix"]),
-                "markersize": max(_LARGEST * np.sqrt(share), _SMALLEST),
-                "linestyle": "none",
-                "zorder": 3,
-            }
+            tint, across = _tint(synapse["matrix"]), target in self.x
             raises = synapse["sign"] * synapse["weight"] >= 0
             place = self._crossing(source, target)
             if place is None:
-                self._draw_detour(ax, source, target, raises, share, str(look["color"]))
-            elif raises:  # the tip of the arrowhead touches the dendrite
-                ax.plot(*place, marker=5 if target in self.x else 6, markeredgewidth=0, **look)
+                self._draw_detour(ax, source, target, raises, share, tint)
+                continue
+            if raises:  # the tip of the arrowhead touches the dendrite
+                mark = 5 if across else 6
             else:  # the bar stands just before it
-                before = np.subtract(place, (0.22, 0) if target in self.x else (0, 0.18))
-                ax.plot(
-                    *before, marker="|" if target in self.x else "_", markeredgewidth=1.6, **look
-                )
+                mark = "|" if across else "_"
+                place = np.subtract(place, (0.22, 0) if across else (0, 0.18))
+            size = max(_LARGEST * np.sqrt(share), _SMALLEST)
+            ax.plot(*place, marker=mark, color=tint, ms=size, mew=_WIDTH[raises], **_SYNAPSE)
 
     def _crossing(self, source: Any, target: Any) -> tuple[float, float] | None:
         """Return the place where the axon of ``source`` crosses the dendrite of ``target``, or
@@ -210,21 +175,15 @@ class _Drawing:
                 return self.right + 0.6, self.middle[node]
             return (self.x[node], self.soma) if node in self.x else (self.left, self.y[node])
 
-        ax.add_patch(
-            FancyArrowPatch(
-                place(source),
-                place(target),
-                connectionstyle="arc3,rad=0.4",
-                color=tint,
-                shrinkA=7,
-                shrinkB=7,
-                arrowstyle=(
-                    "-|>,head_length=2.5,head_width=1.5" if raises else "|-|,widthA=0,widthB=1.5"
-                ),
-                linewidth=0.3 + 2 * share,
-                zorder=5,
-            )
-        )
+        look = {
+            "arrowstyle": (
+                "-|>,head_length=2.5,head_width=1.5" if raises else "|-|,widthA=0,widthB=1.5"
+            ),
+            "connectionstyle": "arc3,rad=0.4",
+            "linewidth": 0.3 + 2 * share,
+        }
+        ends = place(source), place(target)
+        ax.add_patch(FancyArrowPatch(*ends, color=tint, shrinkA=7, shrinkB=7, zorder=5, **look))
 
     def _name(self, ax: Axes, sizes: Mapping[str, int]) -> None:
         """Label cells and compartments, and explain colours, shapes and sizes below."""
@@ -242,12 +201,8 @@ class _Drawing:
             ax.text(self.left - 0.5, row, f"{name}\ninputs ${symbol}${number[name]}", **beside)
         ax.text(self.left - 0.5, self.soma, f"somata,\noutput $z${number['pyramidal']}", **beside)
         middle = float(np.mean([*self.middle.values()]))
-        ax.text(
-            self.left - 0.5,
-            middle,
-            "axons (green)\nand dendrites (black)\nof interneurons",
-            **beside,
-        )
+        words = "axons (upper lines)\nand dendrites (lower)\nof interneurons"
+        ax.text(self.left - 0.5, middle, words, **beside)
         cells = float(np.mean([*self.x.values()]))
         ax.text(cells, self.top + 0.2, "apical dendrites", ha="center", va="bottom")
         ax.text(cells, -0.8, "basal dendrites", ha="center", va="top")
@@ -268,36 +223,11 @@ def _explain(ax: Axes, graph: Any) -> None:
     matrices = dict.fromkeys(matrix for *_, matrix in graph.edges(data="matrix"))
     for matrix in matrices:
         symbol = f"${matrix[0]}_{matrix[1:]}$" if matrix in ("Vx", "Vy") else f"${matrix}$"
-        ax.plot(
-            [],
-            [],
-            marker=5,
-            linestyle="none",
-            markersize=_LARGEST,
-            markeredgewidth=0,
-            color=_tint(matrix),
-            label=f"{symbol}, largest {strongest[_scale(matrix)]:.2g}",
-        )
-    ax.plot(
-        [],
-        [],
-        marker=5,
-        linestyle="none",
-        markersize=7,
-        color="0.3",
-        markeredgewidth=0,
-        label="raises its target",
-    )
-    ax.plot(
-        [],
-        [],
-        marker="|",
-        linestyle="none",
-        markersize=9,
-        color="0.3",
-        markeredgewidth=1.6,
-        label="lowers its target",
-    )
+        words, look = f"{symbol}, largest {strongest[_scale(matrix)]:.2g}", {"color": _tint(matrix)}
+        ax.plot([], [], marker=5, ms=_LARGEST, mew=_WIDTH[True], label=words, **look, **_SYNAPSE)
+    for raises, mark, words in ((True, 5, "raises its target"), (False, "|", "lowers its target")):
+        look = {"color": "0.3", "label": words}
+        ax.plot([], [], marker=mark, ms=_LARGEST, mew=_WIDTH[raises], **look, **_SYNAPSE)
     legend_below(ax, "Each synapse is as large as it is strong; Q and R share a scale.", most=3)
 
 

@@ -7,8 +7,10 @@ const theory = DATA.theory && new Theory(DATA.theory, x);
 const WINDOW = 140;    // samples that stand side by side in the traces
 const EACH = 1 / 24;   // seconds from one sample that is drawn to the next
 const BUSY = 11;       // milliseconds of a frame that go to the simulation
-const cells = DATA.cells.size;
-const chosen = new Set(Array.from({length: Math.min(cells, 2)}, (_, i) => i));
+const cells = DATA.cells.length;
+const filters = DATA.matrices[DATA.filters[0]];
+const firsts = DATA.cells.flatMap((name, j) => (/, cell 1$/.test(name) ? [j] : []));  // of several areas
+const chosen = new Set((firsts.length ? firsts : [0, 1]).filter((j) => j < cells).slice(0, 2));
 const DRAWN = {
   plateau: {title: "plateau", theory: "error", words: "Vy′(y − ỹ)"},
   a: {title: "distal current", words: ""},
@@ -26,12 +28,11 @@ const rings = DATA.lanes.map(() => ({seen: new Float64Array(WINDOW * cells), exp
 function look(rows) {
   const predicted = theory && !simulation.cut && DATA.matrices.Vy ? theory.predict(rows.x) : null;
   const Vy = predicted && simulation.variable(DATA.matrices.Vy.key);
-  DATA.lanes.forEach(({key, name}, lane) => {
-    const values = simulation.variable(key), {seen, expected} = rings[lane], at = head * cells;
-    for (let j = 0; j < cells; j++) {
-      seen[at + j] = values[j];
-      expected[at + j] = NaN;
-    }
+  DATA.lanes.forEach(({keys, name}, lane) => {
+    const {seen, expected} = rings[lane], at = head * cells;
+    let place = at;
+    for (const key of keys) for (const value of simulation.variable(key)) seen[place++] = value;
+    expected.fill(NaN, at, at + cells);
     const kind = DRAWN[name]?.theory;
     if (!kind || !theory || theory.k !== cells) return;
     for (let j = 0; j < cells; j++) {
@@ -130,7 +131,7 @@ function drawTraces() {
     const above = place * (lanes * room + gap);
     to.fillStyle = colours.text;
     to.font = "600 12px system-ui, sans-serif";
-    to.fillText(`cell ${cell + 1}`, 0, above + 10);
+    to.fillText(DATA.cells[cell], 0, above + 10);
     to.font = "12px system-ui, sans-serif";
     DATA.lanes.forEach(({name}, lane) => {
       const {seen, expected} = rings[lane], middle = above + gap + (lane + 0.5) * room;
@@ -228,8 +229,8 @@ function mixed(from, to, part) {
 }
 
 function drawFilters() {
-  if (!DATA.matrices.Vx) return;
-  const Vx = simulation.variable(DATA.matrices.Vx.key), count = DATA.matrices.Vx.shape[1], m = Vx.length / count;
+  if (!filters) return;
+  const Vx = simulation.variable(filters.key), count = filters.shape[1], m = Vx.length / count;
   const rows = [["learned", Vx], ...(exactFilters ? [["exact", exactFilters]] : [])];
   const [tall, wide] = DATA.pixels ?? [1, m], left = 52, gap = 8;
   const room = Math.min(($("filters").clientWidth - left - gap * (count - 1)) / count, DATA.pixels ? 92 * (wide / Math.max(tall, wide)) : Infinity);
@@ -404,7 +405,7 @@ for (const {key, of} of [...DATA.rates].sort((one, other) => order(one) - order(
 
 for (let j = 0; cells > 1 && j < Math.min(cells, 24); j++) {
   const chip = document.createElement("button");
-  chip.textContent = cells > 12 ? j + 1 : `cell ${j + 1}`;
+  chip.textContent = cells > 12 ? DATA.cells[j].match(/\d+/g).join(".") : DATA.cells[j];
   press(chip, chosen.has(j));
   chip.addEventListener("click", () => {
     if (chosen.has(j)) chosen.delete(j); else chosen.add(j);
@@ -418,10 +419,15 @@ const drawnTheory = theory && theory.k === cells && DATA.lanes.some(({name}) => 
 $("traces-note").textContent = "Coloured: the cells, 24 samples of every second. " + (drawnTheory
   ? "Broad grey: theory, with ỹ the best linear prediction of y from x. The plateau becomes the back-propagated error Vy′(y − ỹ), the inhibition the prediction Vy′ỹ, and the output that of the exact filters. "
   : "") + `Bars on the right: scale, in ${DATA.lanes.some(({unit}) => unit !== "1") ? "SI units" : "the units of the data"}.`;
-$("filters-note").textContent = `Proximal weights Vx of each cell${theory ? ", above the exact solution in the rotation nearest to them" : ""}: orange raises the output, blue lowers it; each is scaled to its largest weight.`;
-$("mismatch-card").hidden = !DATA.matrices.Q || !DATA.matrices.R;
+$("filters-note").textContent = `Proximal weights ${DATA.filters[0]} of each cell${theory ? ", above the exact solution in the rotation nearest to them" : ""}: orange raises the output, blue lowers it; each is scaled to its largest weight.`;
+$("mismatch-card").hidden = !DATA.loops.length;
+if (simulation.mismatch() === 0) $("mismatch-note").textContent = "‖R − Q′‖ / ‖Q‖. Two separate pathways, to and from the interneurons, begin as each other’s transpose and stay so.";
 $("excess-card").hidden = !theory;
-$("filters-card").hidden = !DATA.matrices.Vx;
+$("filters-card").hidden = !filters;
+// One card alone is as wide as the column; where there is none, the traces are.
+const halves = [...document.querySelectorAll(".half")].filter((card) => !card.hidden);
+if (halves.length === 1) halves[0].classList.remove("half");
+document.querySelector("main").classList.toggle("alone", !halves.length && !filters);
 $("silence").hidden = !DATA.silenceable.length;
 $("cut").hidden = $("shuffle").hidden = !DATA.ports.y;
 

@@ -97,18 +97,19 @@ class Simulation {
     return out;
   }
 
-  // ||R - Q'|| / ||Q||, or NaN where there are no such matrices.
+  // ||R - Q'|| / ||Q||, over all areas; NaN where there are no such matrices.
   mismatch() {
-    const {Q, R} = this.data.matrices;
-    if (!Q || !R || Q.shape[0] !== R.shape[1] || Q.shape[1] !== R.shape[0]) return NaN;
-    // Flat values are ordered source by source: what one matrix has in rows the other has in columns.
-    const q = this.variable(Q.key), r = this.variable(R.key), [k, l] = Q.shape;
     let apart = 0, size = 0;
-    for (let i = 0; i < k; i++) {
-      for (let j = 0; j < l; j++) {
-        const a = q[Q.turned ? j * k + i : i * l + j], b = r[R.turned ? i * l + j : j * k + i];
-        apart += (b - a) ** 2;
-        size += a * a;
+    for (const [out, back] of this.data.loops) {
+      const R = this.data.matrices[out], Q = this.data.matrices[back];
+      // Flat values are ordered source by source: what one matrix has in rows the other has in columns.
+      const r = this.variable(R.key), q = this.variable(Q.key), [k, l] = Q.shape;
+      for (let i = 0; i < k; i++) {
+        for (let j = 0; j < l; j++) {
+          const a = q[Q.turned ? j * k + i : i * l + j], b = r[R.turned ? i * l + j : j * k + i];
+          apart += (b - a) ** 2;
+          size += a * a;
+        }
       }
     }
     return Math.sqrt(apart / size);

@@ -115,7 +115,7 @@ def paper(lab: Lab, settings: PaperSettings) -> Findings:
     found = {name: lab.chapter(name, chapter, own) for name, (chapter, own) in chapters.items()}
 
     missing = {
-        name: one.title
+        name: one.headline
         for name, one in found.items()
         if any(claim.untestable for claim in one.claims)
     }
@@ -123,7 +123,7 @@ def paper(lab: Lab, settings: PaperSettings) -> Findings:
     judged = sentences(claim for one in tested.values() for claim in claims_of(one))
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     seconds = sum(one.ru_utime + one.ru_stime for one in usage)
-    run = {name: one.title for name, one in tested.items()}
+    run = {name: one.headline for name, one in tested.items()}
     page = {
         "run": run | {"processor time": f"{seconds:.0f} s since the last start"},
         "sentences": [record(cases) for cases in judged],

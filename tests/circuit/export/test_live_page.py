@@ -94,7 +94,7 @@ def test_the_order_repeats_when_it_ends(data, node, tmp_path):
     X, Y = (view[:30] - view[:30].mean(axis=0) for view in data)
     circuit = Microcircuit(k=2, rates=RATES, engine="numpy")
     path = circuit.to_html(tmp_path / "circuit.html", X, Y)
-    shown = prepare(circuit, X, Y).presentation.shown(0, 30)
+    shown = prepare(circuit, X, Y).presentation.sequence(0, 30)
     run = circuit.run(X, Y, 3, shown[:, 0], snapshots=[75], progress=False)
     check_equal(node(path, 75)["weights"], after(run, 75))
 
@@ -184,6 +184,23 @@ def test_data_are_embedded_exactly_and_small(data, node, tmp_path):
     run = circuit.run(X, Y, 1, "sequential", centre=True, final=False, snapshots=[40])
     check_equal(node(path, 40)["weights"], after(run, 40))
     assert path.stat().st_size < 90_000
+
+
+def test_a_page_shows_all_areas_of_a_hierarchy(data, node, tmp_path):
+    circuit = CIRCUITS["two areas"](engine="numpy", seed=4)
+    weights = {"R1": [[0.3, 0.1], [0.0, 0.2]]}
+    path = circuit.to_html(tmp_path / "circuit.html", *data, order="sequential", weights=weights)
+    kept = json.loads(re.search(r'id="data">(.*?)</script>', path.read_text())[1])
+    assert kept["cells"] == [f"area {area}, cell {cell}" for area in (1, 2) for cell in (1, 2)]
+    assert kept["filters"] == ["W1"]
+    plateaus = next(lane for lane in kept["lanes"] if lane["name"] == "plateau")
+    assert plateaus["keys"] == ["pyramidal_1.plateau", "pyramidal_2.plateau"]
+    assert {rate["of"] for rate in kept["rates"]} == {"proximal", "distal", "interneurons"}
+    found = node(path, 20)
+    Q, R = ([np.array(found["weights"][f"{name}{area}"]) for area in (1, 2)] for name in ("Q", "R"))
+    apart = np.linalg.norm([r.T - q for r, q in zip(R, Q, strict=True)])
+    assert found["mismatch"] == pytest.approx(apart / np.linalg.norm(Q))
+    assert found["mismatch"] > 0.01
 
 
 def test_circuits_without_a_regression_have_a_page(data, node, tmp_path):
