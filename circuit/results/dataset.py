@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.results.without_dask import leave_dask_out
 from biorrr.circuit.simulation.events import after_events
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import DATA_ROW
@@ -30,6 +31,7 @@ class LabelledArrays(NamedTuple):
         """Return the Dataset, an :class:`xarray.Dataset`."""
         import xarray as xr  # takes longer to import than a short run
 
+        leave_dask_out()
         return xr.Dataset(*self)
 
 

@@ -358,6 +358,7 @@ def save_figure(axes: Any, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure = np.ravel(axes)[0].figure
+    figure.set_dpi(200)  # text is measured once for each resolution
     figure.savefig(path, dpi=200)
     plt.close(figure)
 
