@@ -25,7 +25,7 @@ class Microcircuit(RegressionCircuit):
         Which regression: 0 is RRMSE, 1 is CCA (Sec. 3.2).
     rates
         Learning rates: "auto", fitted to the data, or :class:`~biorrr.models.Rates`, used as they
-        stand. :meth:`Rates.suggested <biorrr.models.Rates.suggested>` gives constant ones.
+        stand. :meth:`~biorrr.models.Rates.suggested` gives constant ones.
     interneurons
         How many; k unless given. With fewer, outputs are inhibited in turn (docs/interneurons.md).
     ridge

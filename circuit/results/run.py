@@ -109,22 +109,24 @@ class Run(RunFigures, Tabled):
 
     @property
     def Vx(self) -> np.ndarray:
-        """Final proximal weights, shape (m, k)."""
+        """Final proximal weights, shape (m, k), in units of 1/x: outputs have variance 1."""
         return self._matrix("Vx")
 
     @property
     def Vy(self) -> np.ndarray:
-        """Final distal weights, shape (n, k)."""
+        """Final distal weights, shape (n, k), in units of y at s = 0 and of 1/y at s = 1."""
         return self._matrix("Vy")
 
     @property
     def Q(self) -> np.ndarray:
-        """Final interneuron-to-pyramidal weights, shape (k, l)."""
+        """Final interneuron-to-pyramidal weights, shape (k, l), in units of y at s = 0, and
+        without units at s = 1.
+        """
         return self._matrix("Q")
 
     @property
     def R(self) -> np.ndarray:
-        """Final pyramidal-to-interneuron weights, shape (l, k)."""
+        """Final pyramidal-to-interneuron weights, shape (l, k), in the units of Q."""
         return self._matrix("R")
 
     def _matrix(self, name: str) -> np.ndarray:
@@ -181,8 +183,8 @@ class Run(RunFigures, Tabled):
 
     @property
     def cooled(self) -> bool:
-        """True where learning rates fell to zero by the last sample, which was announced as the
-        last.
+        """True where learning rates fell to zero by the last sample, as rates "auto" do unless
+        the run had ``final=False``.
         """
         return bool(self.attrs.get("cooled", 0))
 

@@ -106,7 +106,9 @@ def advice_on_divergence(
     worst = max(times, key=times.__getitem__)
     if times[worst] <= 1:
         return f"{compared}: initial weights are too large; begin with its start"
-    return f"{compared}: lower {worst} (rates.{worst[-1]}) first"
+    others = [name for name, factor in times.items() if factor > _UNLIKE and name != worst]
+    then = f", then {' and '.join(others)}" if others else ""
+    return f"{compared}: lower {worst} (rates.{worst[-1]}) first{then}"
 
 
 def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:

@@ -84,8 +84,10 @@ def test_a_run_that_diverges_names_the_rate_that_is_wrong():
     named = str(caught.value).split("rates.")[-1][0]
     rates[named] = getattr(suggested, named)
     assert learn(X, Y, 2, Rates(**rates)).ended == "done"
-    with pytest.raises(Diverged, match=r"lower eta_x \(rates.x\) first"):
+    with pytest.raises(Diverged, match=r"lower eta_x \(rates.x\) first$"):
         learn(X, Y, 2, replace(suggested, x=10.0))
+    with pytest.raises(Diverged, match=r"lower eta_x \(rates.x\) first, then eta_y and eta_q$"):
+        learn(X, Y, 2, Rates(0.1, 0.01, 0.01))
     with pytest.raises(Diverged, match="initial weights are too large; begin with its start"):
         learn(X, Y, 2, Rates(0.001, start=(0.01, 0.1, 100.0)))
 
