@@ -6,12 +6,12 @@ import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable
+from inspect import Parameter
 from typing import Any, TypeVar
 
 from biorrr.errors import InputTypeError
 
 F = TypeVar("F", bound=Callable[..., Any])
-C = TypeVar("C", bound=type)
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
@@ -34,25 +34,46 @@ def did_you_transpose(x: tuple[int, ...], y: tuple[int, ...]) -> str:
     return "; did you mean X.T and Y.T?" if x[1] == y[1] else ""
 
 
+def _check_keywords(called: str, given: Iterable[str], parameters: Iterable[Parameter]) -> None:
+    """Raise for a keyword ``given`` to what is ``called`` that is none of its ``parameters``."""
+    known = {parameter.name: parameter.kind for parameter in parameters}
+    for name in given:
+        if name not in known and Parameter.VAR_KEYWORD not in known.values():
+            remedy = did_you_mean(name, known) or f"; it takes {', '.join(known)}"
+            raise InputTypeError(f"{name}: is no argument of {called}{remedy}")
+
+
 def hints_at_keywords(function: F) -> F:
-    """Return the method ``function`` with an error for an unknown keyword that hints at the one
+    """Return ``function``, or method, with an error for an unknown keyword that hints at the one
     that was meant.
     """
-    called = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
-    _, *known = inspect.signature(function).parameters
+    called = function.__qualname__.rpartition(".")[2]
+    parameters = [
+        one for one in inspect.signature(function).parameters.values() if one.name != "self"
+    ]
 
     @functools.wraps(function)
     def checked(*args, **keywords):
-        for name in keywords:
-            if name not in known:
-                remedy = did_you_mean(name, known) or f"; it takes {', '.join(known)}"
-                raise InputTypeError(f"{name}: is no argument of {called}{remedy}")
+        _check_keywords(called, keywords, parameters)
         return function(*args, **keywords)
 
     return checked  # type: ignore[return-value]
 
 
-def hints_at_fields(cls: C) -> C:
-    """Return the class ``cls``, whose constructor hints at the keyword that was meant."""
-    cls.__init__ = hints_at_keywords(cls.__init__)  # type: ignore[misc]
-    return cls
+class HintsAtKeywords:
+    """Base of classes whose constructor hints at the keyword that was meant."""
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Any:
+        """Return an instance that is still to be initialised."""
+        if cls.__init__ is object.__init__ and (args or keywords):
+            raise InputTypeError(f"{cls.__name__}: takes no arguments")
+        if keywords:
+            parameters = _parameters(cls)  # type: ignore[arg-type]  # a class can be hashed
+            _check_keywords(cls.__name__, keywords, parameters)
+        return super().__new__(cls)
+
+
+@functools.cache
+def _parameters(cls: type) -> tuple[Parameter, ...]:
+    """Return the parameters of a constructor."""
+    return tuple(inspect.signature(cls.__init__).parameters.values())[1:]  # type: ignore[misc]

@@ -29,7 +29,7 @@ from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
-from biorrr.hints import hints_at_keywords
+from biorrr.hints import HintsAtKeywords, hints_at_keywords
 from biorrr.models import Departure, Event, Parts
 from biorrr.models.meanings import Meanings
 from biorrr.models.validation import (
@@ -58,7 +58,7 @@ def _begins_names(name: str, value) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CircuitBase(Tabled):
+class CircuitBase(HintsAtKeywords, Tabled):
     """Base of circuits: frozen values whose parts follow from their fields.
 
     A circuit keeps nothing of its runs but what it has built, which is kept to save time and
@@ -98,16 +98,6 @@ class CircuitBase(Tabled):
         """The places where data come in: one for each variable declared as an input."""
         return ports_of(self.parts)
 
-    @functools.cached_property
-    def all_departures(self) -> tuple[Departure, ...]:
-        """All departures from the paper's circuit, whichever way they were asked for."""
-        return tuple(self.departures)
-
-    @property
-    def initial(self) -> dict[str, object]:
-        """Initial weights that were given, by the name of their matrix."""
-        return {}
-
     def begin(
         self,
         blueprint: Blueprint,
@@ -136,7 +126,7 @@ class CircuitBase(Tabled):
         """Return advice for a run that diverged at ``sample``."""
         return "lower the rates of plasticity"
 
-    def learned(self) -> dict[str, str]:
+    def learning_in_words(self) -> dict[str, str]:
         """Return the rows of the circuit's table that say what it learns."""
         pathways = (f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted)
         return {"pathways": ", ".join(pathways)}
@@ -146,7 +136,7 @@ class CircuitBase(Tabled):
 
     def departures_in_words(self) -> str:
         """Return how the circuit departs from the paper's; empty where it does not."""
-        return "; ".join(map(repr, self.all_departures))
+        return "; ".join(map(repr, self.departures))
 
     # -- circuits of known sizes -------------------------------------------------------------------
 
@@ -217,11 +207,7 @@ class CircuitBase(Tabled):
                 cells[pathway.source] * cells[pathway.target] for pathway in parts.weighted
             )
             check_memory("circuit", _BYTES * synapses, "use fewer cells")
-            ports = tuple(
-                replace(port, changes="tick" if port.name in moving else "sample")
-                for port in self.ports
-            )
-            self._blueprints[key] = Blueprint(parts, ports)
+            self._blueprints[key] = Blueprint(parts, self.ports, tuple(sorted(moving)))
         return self._blueprints[key]
 
     # -- running -----------------------------------------------------------------------------------
@@ -273,9 +259,10 @@ class CircuitBase(Tabled):
             nothing. Or a :class:`~biorrr.circuit.Saving`, which says `every` and `snapshots` too.
         every
             Samples from one that is traced to the next, or windows of consecutive samples, as
-            [(first, last + 1), ...]. By default 20 stretches of 50 consecutive samples, evenly in
-            log time, and between them one sample in 100 (fewer in runs of more than two million
-            samples). Where outputs settle, each sample has one row, at its equilibrium.
+            [(first, last + 1), ...]. By default 20 blocks of 50 consecutive samples are traced,
+            spaced evenly in log time, and every hundredth sample between them (fewer in runs of
+            more than two million samples). Where outputs settle, each sample has one row, at its
+            equilibrium.
         snapshots
             How many weight snapshots to keep, evenly in log time; ("linear", count) for evenly in
             samples; or a list of sample counts. The start and the end are always among them.
@@ -299,9 +286,9 @@ class CircuitBase(Tabled):
             What happens in the middle of the run: :class:`~biorrr.models.Silence`, ``Freeze``,
             ``CutInstruction``, ``SwapData``, each at a sample of this run and until its end.
         final
-            True to announce that learning ends with this run: rates "auto" then fall to zero by its
-            last sample, which brings the weights much nearer to the optimum. Give False to a run
-            that another is to continue by ``start``: the two then end bit for bit where one
+            True where learning ends with this run: rates "auto" then fall to zero by its last
+            sample, which brings the weights much nearer to the optimum. Give False to a run that
+            another is to continue by ``start``: the two then end bit for bit where one
             uninterrupted run with final=False ends. Rates "auto" stay as they were fitted to the
             data of the first of such runs. Rates that are given as :class:`~biorrr.models.Rates`
             are used as they stand.
@@ -368,10 +355,10 @@ class CircuitBase(Tabled):
         """
         blueprint = self.blueprint(*sizes)
         name = self.engines.choose(self.engine, blueprint, LARGEST_WHOLE)
-        engine = self.engines.built(name, blueprint)
+        engine = self.engines.get(name, blueprint)
         if hasattr(engine, "begin"):
             begin = self.begin(blueprint)
-            engine.begin(initial_state(blueprint, begin, self.seed, self.initial))
+            engine.begin(initial_state(blueprint, begin, self.seed))
         return self
 
     @property
@@ -537,7 +524,7 @@ class CircuitBase(Tabled):
         return f"{type(self).__name__} {self.name}".strip(), {
             "inputs": ", ".join(port.name for port in self.ports),
             "cells": ", ".join(cells),
-            **self.learned(),
+            **self.learning_in_words(),
             "departures": self.departures_in_words() or "none",
             "engine, seed": f"{self.engine}, {self.seed}",
         }

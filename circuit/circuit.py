@@ -18,7 +18,6 @@ from biorrr.circuit.compile.blueprint import Blueprint, Port, ports_of
 from biorrr.circuit.simulation.initial_state import Beginning, check_given_weights
 from biorrr.circuit.stimulus.data_checks import mapping
 from biorrr.errors import InputTypeError
-from biorrr.hints import hints_at_fields
 from biorrr.models import Clock, Parts, Pathway, Population, apply_departures
 
 _DRAWS = "must be a function of the numbers of features by port and of the seed, or None"
@@ -30,7 +29,6 @@ def _function(name: str, given: Any) -> Any:
     return given
 
 
-@hints_at_fields
 @dataclass(frozen=True, eq=False, repr=False)
 class Circuit(CircuitBase):
     """Populations and pathways, wired, checked and ready to run.

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 
 from biorrr.circuit.regression import Invertible, RegressionCircuit
 from biorrr.errors import InputError
-from biorrr.hints import hints_at_fields
 from biorrr.models import Area
 from biorrr.models.validation import PositiveCount
 
 
-@hints_at_fields
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Hierarchy(RegressionCircuit):
     """Areas of two-compartment neurons between x and y, each driven from below and taught from

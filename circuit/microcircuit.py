@@ -9,12 +9,10 @@ from typing import ClassVar
 
 from biorrr.circuit.regression import RegressionCircuit
 from biorrr.errors import InputError
-from biorrr.hints import hints_at_fields
 from biorrr.models import Area, Departure, Millivolts
 from biorrr.models.validation import NotNegative, PositiveCount, instance_of, one_of
 
 
-@hints_at_fields
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Microcircuit(RegressionCircuit):
     """Two-compartment pyramidal neurons that learn by plateau potentials, with their interneurons.
@@ -27,7 +25,7 @@ class Microcircuit(RegressionCircuit):
         Which regression: 0 is RRMSE, 1 is CCA (Sec. 3.2).
     rates
         Learning rates: "auto", fitted to the data, or :class:`~biorrr.models.Rates`, used as they
-        stand. :meth:`Rates.suggested <biorrr.models.Rates.suggested>` gives constant ones.
+        stand. :meth:`~biorrr.models.Rates.suggested` gives constant ones.
     interneurons
         How many; k unless given. With fewer, outputs are inhibited in turn (docs/interneurons.md).
     ridge

@@ -19,7 +19,12 @@ from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.results.text_table import regression, ridge_in_words
 from biorrr.circuit.simulation.failures import advice_on_divergence
-from biorrr.circuit.simulation.initial_state import Beginning, draw_areas, draw_weights
+from biorrr.circuit.simulation.initial_state import (
+    Beginning,
+    check_given_weights,
+    draw_areas,
+    draw_weights,
+)
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.stimulus.data_checks import warn, warn_of_rank
 from biorrr.circuit.stimulus.feeds import Feed
@@ -93,6 +98,11 @@ class RegressionCircuit(CircuitBase):
         raise NotImplementedError
 
     @property
+    def initial(self) -> dict[str, object]:
+        """Initial weights that were given, by the name of their matrix."""
+        return {}
+
+    @property
     def apical(self) -> bool:
         """True where plateaus drive the soma too."""
         return self.links[-1] > 0
@@ -106,9 +116,10 @@ class RegressionCircuit(CircuitBase):
         each = (self.rates,) * areas if isinstance(self.rates, Rates) else self.rates
         listed = isinstance(each, tuple | list) and len(each) == areas
         if not listed or not all(isinstance(rate, Rates) for rate in each):
+            number = isinstance(self.rates, int | float)
             raise InputTypeError(
                 "rates: must be 'auto', Rates(...), or one Rates(...) for each area (got"
-                f" {self.rates!r})"
+                f" {self.rates!r})" + (f"; did you mean Rates({self.rates!r})?" if number else "")
             )
         return tuple(each)  # type: ignore[arg-type]  # just checked
 
@@ -215,11 +226,12 @@ class RegressionCircuit(CircuitBase):
         draw, known = meet(blueprint, feeds, last)
         parameters = {f"neuromodulator.{name}": value for name, value in known.items()}
         if start is not None and math.isinf(last):
-            parameters = self._fitted_before(start, parameters)
+            parameters = self._keep_fit(start, parameters)
         replay = self.replay if self.ridges[0] else 0
-        return Beginning(draw, parameters, replay)
+        given = check_given_weights(self.initial, blueprint)
+        return Beginning(lambda seed: {**draw(seed), **given}, parameters, replay)
 
-    def _fitted_before(self, start: Run, parameters: dict[str, float]) -> dict[str, float]:
+    def _keep_fit(self, start: Run, parameters: dict[str, float]) -> dict[str, float]:
         """Return what the rates of ``start`` were fitted to, if it learned the same regression
         without an announced end; otherwise ``parameters``.
         """
@@ -331,7 +343,7 @@ class RegressionCircuit(CircuitBase):
             self.own_rates[0], self.stack[0].k, self.s, self.ridges, feeds, sample
         )
 
-    def learned(self) -> dict[str, str]:
+    def learning_in_words(self) -> dict[str, str]:
         """Return the regression, its ridge and its rates."""
         gains = f"{' - '.join(f'{gain:g}' for gain in self.links)}, from x to y"
         return {

@@ -20,10 +20,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from biorrr.circuit.microcircuit import Microcircuit
 from biorrr.circuit.results.run import Run
 from biorrr.errors import InputError
+from biorrr.hints import HintsAtKeywords
 from biorrr.models import Departure, Rates
 
 
 class MicrocircuitRegressor(
+    HintsAtKeywords,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     MultiOutputMixin,

@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from biorrr.errors import InputError
+from biorrr.hints import HintsAtKeywords
 from biorrr.models.parts import Parts
 from biorrr.models.validation import PositiveCount, check_fields, instance_of
 
 
-class Departure:
+class Departure(HintsAtKeywords):
     """Base of all departures: subclasses are frozen dataclasses whose fields are what the user
     sets.
 

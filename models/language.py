@@ -210,7 +210,7 @@ def check_code(
                     " to w is written without 'w +='"
                 )
             if statements and not name:
-                raise InputError(f"must assign to a name in every statement (got {_shown(value)})")
+                raise InputError(f"must assign to a name in every statement (got {_quote(value)})")
             if name in ("i", "j") or (name and other_meaning(name)):
                 raise InputError(
                     f"assigns to {name}, which is {other_meaning(name) or 'a number of a cell'}"
@@ -221,7 +221,7 @@ def check_code(
     return code
 
 
-def _shown(node: ast.AST) -> str:
+def _quote(node: ast.AST) -> str:
     """Return the code of ``node`` as errors quote it."""
     text = ast.unparse(node)
     return repr(text if len(text) <= 80 else f"{text[:80]}...")
@@ -232,7 +232,7 @@ def _check(node: ast.expr, further: tuple[str, ...]) -> float | None:
     if isinstance(node, ast.Constant):
         if type(node.value) not in (int, float) or not abs(node.value) <= sys.float_info.max:  # type: ignore[arg-type]
             raise InputError(
-                f"must consist of real numbers of double precision (got {_shown(node)})"
+                f"must consist of real numbers of double precision (got {_quote(node)})"
             )
         return float(node.value)  # type: ignore[arg-type]
     if isinstance(node, ast.Name):
@@ -249,25 +249,25 @@ def _check(node: ast.expr, further: tuple[str, ...]) -> float | None:
         parts = _arguments(node, node.func.id, further)
     elif isinstance(node, ast.Compare):
         raise InputError(
-            f"compares where a number is needed (got {_shown(node)}); write int(a > b), 1 or 0"
+            f"compares where a number is needed (got {_quote(node)}); write int(a > b), 1 or 0"
         )
     else:
-        raise InputError(f"must be arithmetic or a call of a function (got {_shown(node)})")
+        raise InputError(f"must be arithmetic or a call of a function (got {_quote(node)})")
     worth = [_check(part, further) for part in parts]
     if (
         isinstance(node, ast.BinOp)
         and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))
         and worth[1] == 0
     ):
-        raise InputError(f"must have a finite value (got {_shown(node)})")
+        raise InputError(f"must have a finite value (got {_quote(node)})")
     if len(worth) == 3 and None not in worth[1:] and worth[1] > worth[2]:  # type: ignore[operator]
-        raise InputError(f"clip: must have its lower bound first (got {_shown(node)})")
+        raise InputError(f"clip: must have its lower bound first (got {_quote(node)})")
     if None in worth or (isinstance(node, ast.Call) and node.func.id not in FUNCTIONS):  # type: ignore[attr-defined]
         return None
     with np.errstate(all="ignore"):
         value = float(np.ravel(value_of(node, {**FUNCTIONS, **CONSTANTS}))[0])
     if not np.isfinite(value) and all(map(np.isfinite, worth)):  # type: ignore[arg-type]
-        raise InputError(f"must have a finite value (got {_shown(node)})")
+        raise InputError(f"must have a finite value (got {_quote(node)})")
     return value
 
 
@@ -287,19 +287,19 @@ def _arguments(call: ast.Call, function: str, further: tuple[str, ...]) -> list[
         or any(isinstance(each, ast.Starred) for each in call.args)
     ):
         raise InputError(
-            f"{function}: must have {wanted} argument{'s' * (wanted > 1)} (got {_shown(call)})"
+            f"{function}: must have {wanted} argument{'s' * (wanted > 1)} (got {_quote(call)})"
         )
     first, *_ = call.args
     if function == "cells":
         if not isinstance(first, ast.Constant) or not isinstance(first.value, str):
             raise InputError(
-                f"cells: must have the name of a population, in quotes (got {_shown(call)})"
+                f"cells: must have the name of a population, in quotes (got {_quote(call)})"
             )
         return []
     if function == "int" and isinstance(first, ast.Compare):
         if len(first.ops) != 1 or type(first.ops[0]) not in OPERATORS:
             raise InputError(
-                f"must compare two values (got {_shown(first)}); multiply comparisons instead"
+                f"must compare two values (got {_quote(first)}); multiply comparisons instead"
             )
         return [first.left, *first.comparators]
     return call.args
@@ -312,8 +312,8 @@ def _check_value(field: str, value: Any) -> Any:
     if isinstance(value, str):
         return check_code(field, value, further=("cells", "relaxation"))
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    held = number and (abs(value) <= sys.float_info.max or abs(value) == np.inf)
-    if not held and not hasattr(value, "dim"):
+    finite = number and (abs(value) <= sys.float_info.max or abs(value) == np.inf)
+    if not finite and not hasattr(value, "dim"):
         raise InputTypeError(f"{field}: must be a number or an expression (got {value!r})")
     return value
 

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 from biorrr.errors import InputError
+from biorrr.hints import HintsAtKeywords
 from biorrr.models.expressions import subtracts
 from biorrr.models.language import Expression, OptionalExpression, Statements, Value, check_name
 from biorrr.models.physical_units import UNITS
@@ -52,7 +53,7 @@ PHASES = {
     "apical": "The plateau reaches the soma.",
     "eligibility": "Traces take in what cells have just done, for synapses that learn across time.",
     "modulation": "The neuromodulator fits the learning rates to what the cells have done.",
-    "integration": "What rules ask for is summed up while a sample is held.",
+    "integration": "What rules ask for is summed up while a sample is named.",
     "plasticity": "Synapses change, by the activities of the sample and the weights before it.",
 }
 Phase = Annotated[str, partial(one_of, choices=tuple(PHASES))]
@@ -64,7 +65,7 @@ _GIVEN = ("i", "j", "w", "plastic")
 
 
 @dataclass(frozen=True)
-class Variable:
+class Variable(HintsAtKeywords):
     """A quantity of cells or synapses, declared once; equations, state and traces follow from it.
 
     Parameters
@@ -127,7 +128,7 @@ def broadcast(
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(HintsAtKeywords):
     """Statements that cells or synapses carry out while a sample is presented.
 
     Parameters
@@ -160,7 +161,7 @@ class Step:
 _PLASTIC = Variable("plasticity", "1 where plasticity is on", "pathway", "parameter", 1.0)
 
 
-class Part:
+class Part(HintsAtKeywords):
     """Base of populations and pathways: something with a name, a kind, an area, variables and
     steps.
     """
@@ -478,12 +479,12 @@ class Parts:
         A part that declares no kind of its own has the kind and the area of the part whose place it
         takes.
         """
-        held: dict[str, Any] = {part.name: part for part in self.everything}
+        named: dict[str, Any] = {part.name: part for part in self.everything}
         for part in parts:
-            old = held.get(instance_of("parts", part, Population, Pathway).name)
+            old = named.get(instance_of("parts", part, Population, Pathway).name)
             if old is not None and part.kind == part.name:
                 part = replace(part, kind=old.kind, area=old.area)
-            held[part.name] = part
-        populations = tuple(part for part in held.values() if isinstance(part, Population))
-        pathways = tuple(part for part in held.values() if isinstance(part, Pathway))
+            named[part.name] = part
+        populations = tuple(part for part in named.values() if isinstance(part, Population))
+        pathways = tuple(part for part in named.values() if isinstance(part, Pathway))
         return replace(self, populations=populations, pathways=pathways)

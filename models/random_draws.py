@@ -9,13 +9,12 @@ the same functions here give the same numbers to a plain NumPy loop:
 >>> gaussian_draw(seed=5, stream=Stream.PROXIMAL, moment=0, index=[0, 1]).round(4)
 array([ 0.4856, -0.1469])
 
-The same few lines stand here twice, in Python and in C++; whole numbers come as floating point, exact up to 2**53.
+Engines and exports say the same few lines in their own languages. Whole numbers come as floating
+point, exact up to 2**53.
 """
 
 from __future__ import annotations
 
-import functools
-import inspect
 import math
 import zlib
 from enum import IntEnum
@@ -118,74 +117,6 @@ def _poisson(mean: float, u: float) -> float:
     return mode
 
 
-_CPP = {
-    "uniform_draw": (
-        f"""
-#ifndef BIORRR_UNIFORM_DRAW
-#define BIORRR_UNIFORM_DRAW
-static inline double uniform_draw(double seed, double stream, double moment, double index)
-{{
-    const double words[4] = {{seed, stream, moment, index}};
-    uint64_t state = 0;
-    for (int i = 0; i < 4; i++)
-    {{
-        state += {_STEP}ull + (uint64_t)(int64_t)words[i];
-        state = (state ^ (state >> {_SHIFTS[0]})) * {_FACTORS[0]}ull;
-        state = (state ^ (state >> {_SHIFTS[1]})) * {_FACTORS[1]}ull;
-        state ^= state >> {_SHIFTS[2]};
-    }}
-    return ((double)(state >> 12) + 0.5) * {2.0**-52!r};
-}}
-#endif
-"""
-    ),
-    "gaussian_draw": (
-        f"""
-#ifndef BIORRR_GAUSSIAN_DRAW
-#define BIORRR_GAUSSIAN_DRAW
-static inline double gaussian_draw(double seed, double stream, double moment, double index)
-{{
-    const double radius = sqrt(-2 * log(uniform_draw(seed, stream, moment, 2 * index)));
-    return radius * cos({2 * math.pi!r} * uniform_draw(seed, stream, moment, 2 * index + 1));
-}}
-#endif
-"""
-    ),
-    "poisson_draw": (
-        f"""
-#ifndef BIORRR_POISSON_DRAW
-#define BIORRR_POISSON_DRAW
-static inline double poisson_draw(double mean, double seed, double stream, double moment, double index)
-{{
-    if (!(mean > 0)) return mean * 0;
-    if (mean > {LARGEST_MEAN!r})
-        return floor(mean + sqrt(mean) * gaussian_draw(seed, stream, moment, index) + 0.5);
-    const double mode = floor(mean);
-    double low = mode, high = mode, u = uniform_draw(seed, stream, moment, index);
-    double above = exp(mode * log(mean) - mean - lgamma(mode + 1)), below = above;
-    u -= above;
-    while (u > 0 && above + below > 1e-18)
-    {{
-        high += 1;
-        above *= mean / high;
-        u -= above;
-        if (u <= 0) return high;
-        if (low > 0)
-        {{
-            below *= low / mean;
-            low -= 1;
-            u -= below;
-            if (u <= 0) return low;
-        }}
-    }}
-    return mode;
-}}
-#endif
-"""
-    ),
-}
-
-SOURCES = tuple(_CPP.values())
 DRAWS = {draw.__name__: draw for draw in (uniform_draw, gaussian_draw, poisson_draw)}
 
 
@@ -201,16 +132,3 @@ def in_area(stream: int, area: int) -> int:
     the first or only.
     """
     return int(stream) if area <= 1 else stream_of(f"{int(stream)} in area {area}")
-
-
-@functools.cache
-def brian2_draws() -> dict:
-    """Return the three draws as Brian2 functions, by name."""
-    import brian2
-
-    made = {}
-    for name, draw in DRAWS.items():
-        arguments = len(inspect.signature(draw).parameters)
-        made[name] = brian2.Function(draw, arg_units=[1] * arguments, return_unit=1, stateless=True)
-        made[name].implementations.add_implementation("numpy", draw)
-    return made

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biorrr.errors import InputError, InputTypeError
-from biorrr.hints import hints_at_fields
+from biorrr.hints import HintsAtKeywords
 from biorrr.models.suggested_rates import suggest
 from biorrr.models.validation import NotNegative, Positive, check_fields, number_within
 
@@ -28,9 +28,8 @@ def _halving(name: str, value: float) -> float:
     )
 
 
-@hints_at_fields
 @dataclass(frozen=True)
-class Rate:
+class Rate(HintsAtKeywords):
     """A rate that decays hyperbolically, eta(t) = eta0 / (1 + t/N) (supplement E, "Numerical
     experiment details").
 
@@ -59,7 +58,7 @@ class Rate:
             self.eta0 / (1 + np.asarray(t) / self.N) if np.ndim(t) else self.eta0 / (1 + t / self.N)
         )
 
-    def scaled(self, factor: float) -> Rate:
+    def times(self, factor: float) -> Rate:
         """Return the rate times ``factor``, with the same decay."""
         return Rate(self.eta0 * factor, self.N)
 
@@ -82,9 +81,8 @@ else:
     RateOrSame = AnyRate | None
 
 
-@hints_at_fields
 @dataclass(frozen=True)
-class Rates:
+class Rates(HintsAtKeywords):
     """The rates of the four pathways, and the size of the weights that they begin with.
 
     Numbers are constant rates, and ``Rates(0.01)`` is one for all. :meth:`suggested` gives
@@ -121,9 +119,9 @@ class Rates:
             if getattr(self, name) is None:
                 object.__setattr__(self, name, getattr(self, same))
 
-    def scaled(self, factor: float) -> Rates:
+    def times(self, factor: float) -> Rates:
         """Return all four rates times ``factor``, with the same decay and start."""
-        paths = {name: getattr(self, name).scaled(factor) for name in ("x", "y", "q", "r")}
+        paths = {name: getattr(self, name).times(factor) for name in ("x", "y", "q", "r")}
         return replace(self, **paths)
 
     @classmethod
@@ -209,7 +207,7 @@ class Rates:
 
 def _proportional(x: Rate, ratio: float) -> Rates:
     """Return rates coupled as the paper does for MediaMill, eta_y = eta_q = ``ratio`` * eta_x."""
-    return Rates(x, x.scaled(ratio), x.scaled(ratio))
+    return Rates(x, x.times(ratio), x.times(ratio))
 
 
 _NONE = Rate(0.0)  # backprop has no interneuron to learn

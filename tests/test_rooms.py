@@ -168,6 +168,27 @@ def test_importing_stays_light(room, unloaded):
     assert done.stdout.split() == []
 
 
+def test_datasets_leave_dask_to_those_who_use_it():
+    """Where it is installed, xarray would import it to look at the first array; arrays of Dask's
+    stay Dask's.
+    """
+    pytest.importorskip("dask.array")
+    script = (
+        "import sys, xarray as xr\n"
+        "from biorrr.circuit.results.dataset import LabelledArrays\n"
+        "data = LabelledArrays({'a': ('x', [1.0, 2.0])}, {'x': [3, 4]}, {}).dataset()\n"
+        "joined = xr.concat([data, data.sel(x=[4])], 'x') + 1\n"
+        "print(joined['a'].values.tolist(), 'dask' in sys.modules)\n"
+        "import dask.array\n"
+        "chunked = xr.DataArray(dask.array.ones(4, chunks=2), dims='x')\n"
+        "print(chunked.chunks, data.chunk()['a'].chunks, float((chunked + 1).sum()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["[2.0, 3.0, 3.0] False", "((2, 2),) ((2,),) 8.0"]
+
+
 def test_rooms_are_found_in_the_root_of_a_clone_whatever_is_installed():
     """There ./biorrr stands before an installed package, which has no say then."""
     script = (

@@ -22,7 +22,6 @@ from biorrr.analysis.figures.style import (
     legend_below,
     log_samples,
     new_figure,
-    percent,
     styled,
 )
 
@@ -121,9 +120,8 @@ def _scatter(panel: Axes, results: Dataset, name: str) -> None:
     quantity, _, signal, measured, expected = _COMPARED[name]
     theory = results["expected"].sel(comparison=name).values
     found = results["recorded"].sel(signal=signal).values
-    draw_against(panel, theory, found, colour(quantity))
-    error = np.sqrt(np.nansum((found - theory) ** 2) / np.nansum(theory**2))
-    panel.set(xlabel=expected, ylabel=measured, title=f"after learning: deviation {percent(error)}")
+    deviation = draw_against(panel, theory, found, colour(quantity))
+    panel.set(xlabel=expected, ylabel=measured, title=f"after learning: {deviation}")
 
 
 def _follow(panel: Axes, course: DataArray, name: str) -> None:

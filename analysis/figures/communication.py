@@ -6,6 +6,8 @@ Figures take a dataset with the variables that ``biorrr communication`` writes; 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,53 +40,32 @@ def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
         seed), ``null_r2`` (shuffle,) and ``within_r2`` (draw, draw_k).
     """
     ax = axes_of(ax, height=3.3)
-    exact, sem, chosen = (
-        results["exact_r2"].values,
-        results["exact_r2_sem"].values,
-        int(results["chosen_rank"]),
-    )
+    exact, sem = (results[name].values for name in ("exact_r2", "exact_r2_sem"))
+    chosen, grey = int(results["chosen_rank"]), {"color": colour("theory")}
     low, high, ranks = [0.0], [1e-3, np.max(exact + sem)], [chosen]
-    ax.errorbar(
-        np.arange(1, len(exact) + 1),
-        exact,
-        sem,
-        color=colour("theory"),
-        marker=".",
-        capsize=1.5,
-        label="exact",
-    )
-    ax.axhline(
-        exact[-1], color=colour("theory"), linestyle=":", linewidth=1, label="exact, full rank"
-    )
+    places = np.arange(1, len(exact) + 1)
+    ax.errorbar(places, exact, sem, marker=".", capsize=1.5, label="exact", **grey)
+    ax.axhline(exact[-1], linestyle=":", linewidth=1, label="exact, full rank", **grey)
     if "circuit_r2" in results:
-        ranks += results["rank"].values.tolist()
-        _draw_repeats(
-            ax, results["rank"].values, results["circuit_r2"].values.T, ACROSS, "o", "circuit"
-        )
+        known = results["rank"].values
+        ranks += known.tolist()
+        _draw_repeats(ax, known, results["circuit_r2"].values.T, ACROSS, "o", "circuit")
     if "within_r2" in results:
         within = results["within_r2"].values
         high.append(within.mean(axis=0).max())
         places = np.arange(1, within.shape[1] + 1) + 0.12
-        _draw_repeats(
-            ax, places, within, WITHIN, "s", "matched targets within the area", linewidth=1
-        )
+        words = "matched targets within the area"
+        _draw_repeats(ax, places, within, WITHIN, "s", words, linewidth=1)
     if "null_r2" in results:
         null = results["null_r2"].values
         low.append(null.min())
         ax.axhspan(null.min(), null.max(), label="trials shuffled", **BAND)
     above = (exact + sem)[chosen - 1] + 0.06 * exact.max()
-    ax.plot(chosen, above, "v", color=colour("theory"), markersize=6, zorder=5, label="chosen rank")
+    ax.plot(chosen, above, "v", markersize=6, zorder=5, label="chosen rank", **grey)
     last = min(max(*ranks, 6) + 2, max(len(exact), 3))
-    ax.set(
-        title=results.attrs["areas"],
-        xlabel="rank $k$",
-        ylabel="held-out $R^2$",
-        xlim=(0.5, last + 0.5),
-    )
-    ax.set(
-        xticks=range(1, last + 1, 1 if last < 13 else 2),
-        ylim=(min(low) - 0.03 * max(high), 1.15 * max(high)),
-    )
+    ax.set(title=results.attrs["areas"], xlabel="rank $k$", ylabel="held-out $R^2$")
+    ax.set(xlim=(0.5, last + 0.5), ylim=(min(low) - 0.03 * max(high), 1.15 * max(high)))
+    ax.set_xticks(range(1, last + 1, 1 if last < 13 else 2))
     note = (
         "Bars: standard errors over folds (exact), standard deviations over seeds (circuit) and"
         " draws (targets)."
@@ -112,30 +93,23 @@ def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
         rows["matched draws\nwithin the source"] = ("equal_within_rank", "within_dimensionality")
         rows["matched draws\nacross areas"] = ("equal_across_rank",)
     ax = axes_of(ax, height=1.3 + 0.55 * len(rows))
-    looks = (
-        ("predictive (rank)", {"marker": "o", "color": colour(ACROSS)}),
-        (
-            "shared within the target",
-            {"marker": "s", "color": colour(WITHIN), "markerfacecolor": "none"},
-        ),
-        (
-            "shared within the source",
-            {"marker": "D", "color": colour("theory"), "markerfacecolor": "none"},
-        ),
+    looks = (  # label, marker, quantity whose colour it has, fill
+        ("predictive (rank)", "o", ACROSS, "full"),
+        ("shared within the target", "s", WITHIN, "none"),
+        ("shared within the source", "D", "theory", "none"),
     )
     rng = np.random.default_rng(0)
     for place, names in enumerate(rows.values()):
         found = [np.atleast_1d(results[name].values) for name in names]
         ends = [float(np.nanmean(values)) for values in found]
         ax.plot([min(ends), max(ends)], [place, place], **GUIDE)
-        for offset, values, (name, look) in zip((-0.1, 0.1, 0.0), found, looks, strict=False):
-            single = len(values) == 1
-            heights = np.full(len(values), place) + (
-                0 if single else offset + rng.uniform(-0.07, 0.07, len(values))
-            )
-            across = values + (0 if single else rng.uniform(-0.12, 0.12, len(values)))
-            size = 7 if single else 3.5
-            ax.plot(across, heights, linestyle="none", markersize=size, label=name, **look)  # type: ignore[arg-type]
+        for offset, values, (words, *look) in zip((-0.1, 0.1, 0.0), found, looks, strict=False):
+            marker, quantity, fill = look
+            spread = 0 if len(values) == 1 else 1
+            heights = place + spread * (offset + rng.uniform(-0.07, 0.07, len(values)))
+            across = values + spread * rng.uniform(-0.12, 0.12, len(values))
+            style: dict[str, Any] = {"color": colour(quantity), "fillstyle": fill, "label": words}
+            ax.plot(across, heights, marker, markersize=3.5 if spread else 7, **style)
     ax.set(
         xlabel="dimensions", yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5)
     )
@@ -159,6 +133,7 @@ def plot_removal(results: Dataset, *, ax: Axes | None = None) -> Axes:
     chosen = int(results["chosen_rank"])
     look = {"color": colour(ACROSS), "linestyle": ":", "linewidth": 1}
     ax.axvline(chosen, label=f"chosen rank, {chosen}", **look)
+    ax.locator_params(axis="x", integer=True)
     ax.axhline(0, **GUIDE)
     ax.set(xlabel="dimensions removed", ylabel="held-out $R^2$, full regression")
     legend_below(ax, "Bars: standard errors over folds.")
@@ -204,16 +179,7 @@ def _draw_repeats(
     repeats.
     """
     bars = values.std(axis=0) if len(values) > 1 else None
-    ax.errorbar(
-        places,
-        values.mean(axis=0),
-        bars,
-        color=colour(quantity),
-        marker=marker,
-        markersize=4.5,
-        linewidth=linewidth,
-        elinewidth=1,
-        capsize=1.5 if len(values) > 1 else 0,
-        label=label,
-        zorder=4,
-    )
+    look: dict[str, Any] = {"color": colour(quantity), "marker": marker, "label": label}
+    look |= {"markersize": 4.5, "linewidth": linewidth, "elinewidth": 1, "zorder": 4}
+    capsize = 1.5 if len(values) > 1 else 0
+    ax.errorbar(places, values.mean(axis=0), bars, capsize=capsize, **look)

@@ -73,9 +73,8 @@ def plot_area_plateaus(results: Dataset, *, ax: Any = None) -> NDArray:
     for place, (panel, area) in enumerate(zip(axes, areas, strict=True)):
         here = results.isel(cell=results["cell_area"].values == area)
         theory, found = here["plateau_theory"].values, here["plateau"].values
-        draw_against(panel, theory, found, colour("plateau"))
-        error = np.sqrt(((found - theory) ** 2).sum() / (theory**2).sum())
-        panel.set_title(f"area {area}: deviation {percent(error)}")
+        deviation = draw_against(panel, theory, found, colour("plateau"))
+        panel.set_title(f"area {area}: {deviation}")
         panel.set(xlabel="theory at the optimum", ylabel="plateau" if place == 0 else "")
     legend_below(axes, "Each dot is a sample of one cell; deviation: relative r.m.s.")
     return axes

@@ -113,7 +113,7 @@ def plot_theory(modes: Dataset, unequal: Dataset, turns: Dataset) -> NDArray:
     axes[0].set(xlabel="theory (per sample)", ylabel="measured (per sample)")
     for place, problem in enumerate(unequal["problem"].values):
         one = unequal.sel(problem=problem).squeeze("l")
-        look = {"color": shade(place), "marker": MARKERS[place % 5]}
+        look = {"color": shade(place), "marker": MARKERS[place % len(MARKERS)]}
         excess, stable = one["excess"].median("seed"), np.isfinite(one["expected"])
         axes[1].loglog(one["r"], excess, label=str(problem), **look)
         axes[1].loglog(one["r"], excess.where(~stable), linestyle="none", mfc="white", **look)

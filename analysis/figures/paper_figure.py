@@ -16,5 +16,6 @@ class PaperFigure(Figure):
     def savefig(self, *args: Any, **kwargs: Any) -> None:
         """Save the figure as :meth:`matplotlib.figure.Figure.savefig` does."""
         with matplotlib.rc_context(untouched()):
-            self.draw_without_rendering()  # the layout needs two rounds to settle
+            if layout := self.get_layout_engine():
+                layout.execute(self)  # it needs two rounds to settle
             super().savefig(*args, **kwargs)

@@ -10,6 +10,7 @@ import numpy as np
 from biorrr.analysis.figures.style import (
     COLUMN,
     EXCESS,
+    MARKERS,
     PAGE,
     THEORY,
     Axes,
@@ -23,15 +24,7 @@ from biorrr.analysis.figures.style import (
 )
 
 # Lines are told apart in grey print by dashes and markers.
-_LOOKS = (
-    ("-", "o"),
-    ("--", "s"),
-    ("-.", "^"),
-    (":", "D"),
-    ((0, (5, 1)), "v"),
-    ((0, (3, 1, 1, 1)), "P"),
-    ((0, (1, 1)), "X"),
-)
+_DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 _NEAR = 0.05  # excess at which a learner counts as arrived
 _FLOOR = 1e-5  # excess below which nothing is shown
 
@@ -160,11 +153,11 @@ def _draw_lines(ax: Axes, results: Dataset, along: str, name: str, least: float)
         x = one[along].mean("seed").values if "seed" in one[along].dims else one[along].values
         scores, shown = np.maximum(one[name].transpose("seed", ...).values, least), x > 0
         mean, spread = scores.mean(axis=0)[shown], scores.std(axis=0)[shown]
-        dashes, marker = _LOOKS[(place + place // len(_LOOKS)) % len(_LOOKS)]
+        which = (place + place // len(_DASHES)) % len(_DASHES)
         first = 3 * place % max(len(mean), 1)  # markers of lines that coincide lie side by side
-        style = {"marker": marker, "markersize": 3, "markevery": (first, 16)}
-        look: dict[str, Any] = {"color": shade(place), "linestyle": dashes, "label": str(learner)}
-        ax.plot(x[shown], mean, **look, **style)
+        style = {"marker": MARKERS[which], "markersize": 3, "markevery": (first, 16)}
+        look: dict[str, Any] = {"color": shade(place), "linestyle": _DASHES[which]}
+        ax.plot(x[shown], mean, label=str(learner), **look, **style)
         low = np.maximum(mean - spread, 0.1 * mean)  # on a logarithmic axis none may reach 0
         ax.fill_between(x[shown], low, mean + spread, color=shade(place), alpha=0.2, linewidth=0)
     ax.set(xscale="log", yscale="log")

@@ -34,7 +34,7 @@ _PLACES = {
     "R": 3,  # pyramidal to interneuron
     "own": 4,  # parts of one's own
 }
-MARKERS = "os^Dv"  # tell things apart in grey print
+MARKERS = "os^DvPX"  # tell things apart in grey print
 EXCESS = "excess over the optimum"  # in percent on every axis
 _GREY = "#6E6E6E"  # the exact solution, the optimum, a prediction; dashed, or broad behind a curve
 THEORY: dict[str, Any] = {"color": _GREY, "linestyle": "--", "linewidth": 1.0}
@@ -254,14 +254,19 @@ def _columns(lengths: list[int], most: int, room: int) -> int:
     return 1
 
 
-def draw_against(panel: Axes, theory: ArrayLike, measured: ArrayLike, tint: Any) -> None:
-    """Draw what was measured against theory, any shape, and the line on which they are equal."""
+def draw_against(panel: Axes, theory: ArrayLike, measured: ArrayLike, tint: Any) -> str:
+    """Draw what was measured against theory, any shape, and the line on which they are equal.
+
+    Returns in words their relative r.m.s. deviation.
+    """
     theory, measured = np.ravel(theory), np.ravel(measured)
     panel.plot(theory, measured, ".", color=tint, markersize=2, alpha=0.3, rasterized=True)
     limit = 1.05 * max(np.abs(theory).max(), np.abs(measured).max())
     panel.plot([-limit, limit], [-limit, limit], label="equal", **THEORY)
     panel.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
     panel.locator_params(nbins=4)
+    deviation = np.sqrt(np.nansum((measured - theory) ** 2) / np.nansum(theory**2))
+    return f"deviation {percent(deviation)}"
 
 
 def shades(count: int) -> Any:

@@ -71,7 +71,7 @@ def _dots(panel: Axes, results: Dataset, name: str, floor: float) -> None:
         values = np.maximum(values, floor)
         rows = np.broadcast_to(_rows(results, place), values.shape)
         look = {"color": shade(place), "markersize": 3, "label": str(data)}
-        panel.plot(values.ravel(), rows.ravel(), MARKERS[place % 5], **look)
+        panel.plot(values.ravel(), rows.ravel(), MARKERS[place % len(MARKERS)], **look)
 
 
 def _mark_law(panel: Axes, results: Dataset) -> None:

@@ -14,10 +14,12 @@ from scipy import linalg
 from biorrr.analysis.checks import as_floats, ridge_pair
 from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.errors import InputError
+from biorrr.hints import hints_at_keywords
 
 Ridge = float | tuple[float, float]
 
 
+@hints_at_keywords
 def objective(
     Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0
 ) -> float | NDArray:
@@ -30,6 +32,7 @@ def objective(
     return ExactSolution(X, Y, s, ridge).objective(Vx)
 
 
+@hints_at_keywords
 def excess(
     Vx: ArrayLike, X: ArrayLike, Y: ArrayLike, s: float = 0.0, ridge: Ridge = 0.0
 ) -> float | NDArray:
@@ -39,6 +42,7 @@ def excess(
     return ExactSolution(X, Y, s, ridge).excess(Vx)
 
 
+@hints_at_keywords
 def whitening_error(Vx: ArrayLike, X: ArrayLike, ridge: Ridge = 0.0) -> float | NDArray:
     """Return ||Vx' (Cxx + ridge I) Vx - I||^2 / k of ``Vx`` (..., m, k) on ``X`` (n_samples, m)
     (supplement E).
@@ -48,6 +52,7 @@ def whitening_error(Vx: ArrayLike, X: ArrayLike, ridge: Ridge = 0.0) -> float | 
     return (np.square(whitened.swapaxes(-2, -1) @ whitened - np.eye(k)).sum(axis=(-2, -1)) / k)[()]
 
 
+@hints_at_keywords
 def principal_angles(
     A: ArrayLike, B: ArrayLike, X: ArrayLike | None = None, ridge: Ridge = 0.0
 ) -> NDArray:
@@ -68,6 +73,7 @@ def principal_angles(
     return np.degrees(linalg.subspace_angles(as_floats("A", A), as_floats("B", B)))
 
 
+@hints_at_keywords
 def r2(Y: ArrayLike, predicted: ArrayLike, baseline: ArrayLike | None = None) -> float:
     """Return the share of the variance of ``Y`` (n_samples, n) that ``predicted`` (same shape)
     explains, pooled.

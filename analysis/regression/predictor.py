@@ -15,9 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from biorrr.analysis.checks import unmasked
 from biorrr.analysis.regression.metrics import r2
+from biorrr.hints import HintsAtKeywords
 
 
 class FilterPredictor(
+    HintsAtKeywords,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     MultiOutputMixin,

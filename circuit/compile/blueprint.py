@@ -141,15 +141,11 @@ class Port:
         By which a run's data name it.
     population, variable
         What it sets.
-    changes
-        When that changes: with each "sample", which then stands still while it is held, or in every
-        "tick".
     """
 
     name: str
     population: str
     variable: str
-    changes: str = "sample"
 
     @property
     def key(self) -> str:
@@ -193,10 +189,14 @@ class Blueprint:
         All of them, every population with its size.
     ports
         Where data come in.
+    moving
+        Names of ports whose data change in every tick; those of others stand still while a sample
+        is held.
     """
 
     parts: Parts
     ports: tuple[Port, ...]
+    moving: tuple[str, ...] = ()
 
     @functools.cached_property
     def orientations(self) -> dict[str, Orientation]:
@@ -282,18 +282,18 @@ class Blueprint:
         """What happens when a sample or a replayed input comes on, in every tick, and when it
         ends.
         """
-        moving = frozenset(port.key for port in self.ports if port.changes == "tick")
+        moving = frozenset(port.key for port in self.ports if port.name in self.moving)
         return compile_program(self.meanings, moving)
 
     @functools.cached_property
     def moving_ports(self) -> frozenset[str]:
-        """Names of the ports that are shown in every tick: their data change then, or a step
-        changes what they show.
+        """Names of the ports that are presented in every tick: their data change then, or a step
+        changes what they present.
         """
         ticks = (*self.program.sample.tick, *self.program.replay.tick)
         written = {key for operation in ticks for key in operation.writes}
         return frozenset(
-            port.name for port in self.ports if port.changes == "tick" or port.key in written
+            port.name for port in self.ports if port.name in self.moving or port.key in written
         )
 
     def written_out(self, operation: Operation) -> str:

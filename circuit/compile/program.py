@@ -145,7 +145,7 @@ def _promote(
     """
     while True:
         once, still = _done_once(meanings, listed, presented, moving)
-        rewritten = _written(
+        rewritten = _writes(
             one
             for one in listed
             if one.block == "tick" and one not in once and presented in one.presented
@@ -190,17 +190,17 @@ def _done_once(
     chosen = [one for one in listed if presented in one.presented]
     ticks = [one for one in chosen if one.block == "tick"]
     given = (
-        (meanings.keys_of("memory") - _written(ticks))
+        (meanings.keys_of("memory") - _writes(ticks))
         | meanings.keys_of("parameter")
         | (meanings.keys_of("input") - moving)
     )
     once = ticks
     while True:
-        often = _written(one for one in ticks if one not in once)
+        often = _writes(one for one in ticks if one not in once)
         still, read = given - often, frozenset[str]()
         found: list[Operation] = []
         for place, one in enumerate(chosen):
-            later = _written(other for other in chosen[place:] if other.block == "onset")
+            later = _writes(other for other in chosen[place:] if other.block == "onset")
             taken = read | later | (frozenset() if one.fills else often)
             if one in once and one.reads <= still - later and not one.writes & taken:
                 found.append(one)
@@ -213,7 +213,7 @@ def _done_once(
         once = found
 
 
-def _written(operations: Iterable[Operation]) -> frozenset[str]:
+def _writes(operations: Iterable[Operation]) -> frozenset[str]:
     """Return all variables that ``operations`` write."""
     return frozenset(key for one in operations for key in one.writes)
 
@@ -228,14 +228,14 @@ def _sum_rules(meanings: Meanings, sample: Blocks, still: frozenset[str]) -> Blo
         if pathway.change and pathway.block == "tick":
             (place,) = (p for p, one in enumerate(end) if one.name == f"{pathway.name}_change")
             changed = frozenset(key for one in end[:place] for key in one.writes)
-            held = _HeldRule(meanings, pathway, still - changed)
-            onset += held.resets
-            tick += held.sums
-            end[place] = held.change
+            averaged = _AveragedRule(meanings, pathway, still - changed)
+            onset += averaged.resets
+            tick += averaged.sums
+            end[place] = averaged.change
     return Blocks(*(tuple(sorted(b, key=lambda one: ORDER[one.phase])) for b in (onset, tick, end)))
 
 
-class _HeldRule:
+class _AveragedRule:
     """A rule that is averaged over the ticks for which a sample is held.
 
     Each term is cut into the factors that stand still and those that move. The latter are summed
@@ -256,20 +256,20 @@ class _HeldRule:
         asked: list[str] = []
         gathered: dict[tuple[str, str], list[str]] = {}
         for factors in terms_of(pathway.change, pathway.declared):
-            held = [f for f in factors if self._stands_still(f)]
-            moving = [f for f in factors if f not in held]
+            fixed = [f for f in factors if self._stands_still(f)]
+            moving = [f for f in factors if f not in fixed]
             if moving:
-                key = self._side(product(moving)), product(held)
+                key = self._side(product(moving)), product(fixed)
                 gathered.setdefault(key, []).append(product(moving))
             else:
                 asked.append(product(factors))
         if sum(not side for side, _ in gathered) > 1:  # one sum of the synapse is enough
-            own = [(held, gathered.pop(("", held))) for side, held in [*gathered] if not side]
-            gathered["", "1"] = [product((held, m)) for held, several in own for m in several]
-        for number, ((side, held), several) in enumerate(gathered.items()):
+            own = [(fixed, gathered.pop(("", fixed))) for side, fixed in [*gathered] if not side]
+            gathered["", "1"] = [product((fixed, m)) for fixed, several in own for m in several]
+        for number, ((side, fixed), several) in enumerate(gathered.items()):
             name = f"{pathway.name}_sum_{number}"
             self._gather(name, side, add(several))
-            asked.append(f"{product((held, f'{name}_{side}' if side else name))} / duration")
+            asked.append(f"{product((fixed, f'{name}_{side}' if side else name))} / duration")
         change = weight_change(meanings, pathway, "change", add(asked))
         summed = frozenset(key for one in self.sums for key in one.writes)
         self.change = replace(change, reads=change.reads | summed)

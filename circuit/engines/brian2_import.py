@@ -12,7 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.circuit.engines.brian2_private import end_log, replaced, without_preference_files
+from biorrr.circuit.engines.brian2_private import (
+    end_log,
+    replace_attribute,
+    without_preference_files,
+)
 from biorrr.circuit.simulation.progress import notice
 
 # Brian2's own values of preferences that a caller may have set for simulations of their own, and
@@ -30,7 +34,7 @@ _NEEDED = {
     "devices.cpp_standalone.openmp_threads": 0,
 }
 # Device and preferences belong to the process: threads take turns.
-_TURN = threading.RLock()
+_LOCK = threading.RLock()
 
 
 def import_brian2() -> None:
@@ -42,13 +46,13 @@ def import_brian2() -> None:
     copy of the script in the temporary folder: that is undone. And it evaluates the files of
     preferences in the current folder and the user's home: neither is read.
     """
-    with _TURN:
+    with _LOCK:
         if "brian2" in sys.modules:
             return
         notice("Importing Brian2")
         with (
-            replaced(signal, "signal", lambda *_: None),
-            replaced(sys, "excepthook", sys.excepthook),
+            replace_attribute(signal, "signal", lambda *_: None),
+            replace_attribute(sys, "excepthook", sys.excepthook),
             without_preference_files(),
         ):
             import brian2  # noqa: F401
@@ -57,7 +61,7 @@ def import_brian2() -> None:
 
 
 @contextmanager
-def borrowed_brian2(target: str, device: Any = "runtime", **options) -> Iterator[None]:
+def borrow_brian2(target: str, device: Any = "runtime", **options) -> Iterator[None]:
     """Make ``device`` Brian2's, set up by ``options``; the caller's device and preferences come
     back after.
 
@@ -67,7 +71,7 @@ def borrowed_brian2(target: str, device: Any = "runtime", **options) -> Iterator
     import brian2
 
     needed = {**_NEEDED, "codegen.target": target}
-    with _TURN:
+    with _LOCK:
         before = {name: brian2.prefs[name] for name in needed}
         brian2.set_device(device, **options)
         try:

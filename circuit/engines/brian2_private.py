@@ -36,7 +36,7 @@ _KNOWN_TRANSLATIONS = {
 
 
 @functools.cache
-def installed_brian2() -> str:
+def brian2_version() -> str:
     """Return the version of Brian2 that is installed."""
     return importlib.metadata.version("brian2")
 
@@ -52,7 +52,7 @@ class Brian2Changed(RunError):
 
 def _refusal(what: str) -> Brian2Changed:
     return Brian2Changed(
-        f"Brian2 {installed_brian2()}: {what}; install one of the tested versions"
+        f"Brian2 {brian2_version()}: {what}; install one of the tested versions"
         f" ({', '.join(TESTED)})"
     )
 
@@ -69,7 +69,7 @@ def _private(owner: Any, path: str) -> Any:
 
 
 @contextmanager
-def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+def replace_attribute(owner: Any, name: str, value: Any) -> Iterator[None]:
     """Let ``name`` of ``owner`` be ``value`` for a while."""
     before = getattr(owner, name)
     setattr(owner, name, value)
@@ -93,7 +93,7 @@ def without_preference_files() -> Iterator[None]:
         return open_any(file, *how, **options)
 
     open_any = builtins.open
-    with replaced(builtins, "open", open_others):
+    with replace_attribute(builtins, "open", open_others):
         yield
     if len(unread) != 2:
         raise _refusal(f"must open 2 files of preferences when it is imported (got {len(unread)})")

@@ -46,7 +46,7 @@ def find(key: str) -> Path | None:
     root = cache_folder()
     with suppress(OSError):
         for library in root.glob(f"circuit-{key}-*"):
-            if _ours(root) and _ours(library) and library == _named(key, library):
+            if _ours(root) and _ours(library) and library == _name(key, library):
                 os.utime(library)
                 return library
     return None
@@ -82,14 +82,14 @@ def _build(key: str, aside: Path, build: Callable[[Path], None]) -> Path:
     try:
         build(aside)
         aside.chmod(0o700)
-        library = aside.rename(_named(key, aside))
+        library = aside.rename(_name(key, aside))
     finally:
         aside.unlink(missing_ok=True)
     _make_room(keep=library)
     return library
 
 
-def _named(key: str, library: Path) -> Path:
+def _name(key: str, library: Path) -> Path:
     """Return the path under which ``library`` belongs in its folder."""
     return library.with_name(f"circuit-{key}-{hashlib.sha256(library.read_bytes()).hexdigest()}.so")
 
@@ -108,12 +108,12 @@ def _ours(path: Path) -> bool:
 
 def size() -> int:
     """Return the bytes that compiled circuits take up."""
-    return sum(facts.st_size for facts in _kept().values())
+    return sum(facts.st_size for facts in _facts().values())
 
 
 def _make_room(keep: Path) -> None:
     """Delete the libraries that have not been used for longest."""
-    kept, total = _kept(), 0
+    kept, total = _facts(), 0
     for library in sorted(kept, key=lambda one: kept[one].st_mtime, reverse=True):
         total += kept[library].st_size
         if total > LARGEST and library != keep:
@@ -121,7 +121,7 @@ def _make_room(keep: Path) -> None:
             library.with_name(f"{library.name.split('-')[1]}.lock").unlink(missing_ok=True)
 
 
-def _kept() -> dict[Path, os.stat_result]:
+def _facts() -> dict[Path, os.stat_result]:
     """Return the facts about each library in the cache."""
     kept = {}
     for library in cache_folder().glob("circuit-*"):

@@ -31,7 +31,7 @@ def obstacle(engine: str) -> tuple[str, str] | None:
         return None
     if compiler.find_compiler() is None:
         return "no C++ compiler found", compiler.HOW_TO_INSTALL
-    version = brian2_private.installed_brian2()
+    version = brian2_private.brian2_version()
     if not brian2_private.is_tested(version):
         tested = ", ".join(brian2_private.TESTED)
         return (
@@ -61,7 +61,7 @@ class Engines:
     def __init__(self, circuit: str = "") -> None:
         self._circuit = circuit
         self._built: dict[tuple[str, Blueprint, int], Any] = {}
-        self._turn = threading.RLock()
+        self._lock = threading.RLock()
 
     def choose(self, wanted: str, blueprint: Blueprint, ticks: int, lanes: int = 1) -> str:
         """Return the engine meant by ``wanted`` for a run of so many ``ticks``, or for several in
@@ -88,10 +88,10 @@ class Engines:
         worth = _spent[blueprint.code] > _COMPILING
         return "cpp" if worth or cpp_kernel.find_library(blueprint, lanes) else "numpy"
 
-    def built(self, name: str, blueprint: Blueprint, lanes: int = 1) -> Any:
+    def get(self, name: str, blueprint: Blueprint, lanes: int = 1) -> Any:
         """Return the engine called ``name``, built once for each code and number of ``lanes``."""
         key = name, blueprint.code, lanes
-        with self._turn:
+        with self._lock:
             if key not in self._built:
                 if (found := obstacle(name)) is not None:
                     raise EngineUnavailable(

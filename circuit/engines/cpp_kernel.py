@@ -22,8 +22,8 @@ import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import cache, compiler
-from biorrr.circuit.engines.brian2_private import installed_brian2
-from biorrr.circuit.engines.interrupt import held_interrupt
+from biorrr.circuit.engines.brian2_private import brian2_version
+from biorrr.circuit.engines.interrupt import hold_interrupt
 from biorrr.circuit.engines.memory import ELEMENT_TYPES, Memory
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.progress import notice
@@ -45,7 +45,7 @@ class _Port(ctypes.Structure):
         ("values", ctypes.c_void_p),
         ("type", ctypes.c_int64),
         ("row_bytes", ctypes.c_int64),
-        ("held", ctypes.c_int64),
+        ("duration", ctypes.c_int64),
         ("ticks", ctypes.c_int64),
         ("gain", ctypes.c_double),
         ("mean", ctypes.c_void_p),
@@ -59,7 +59,7 @@ class _Records(ctypes.Structure):
         ("count", ctypes.c_int64),
         ("samples", ctypes.c_void_p),
         ("width", ctypes.c_int64),
-        ("slices", ctypes.c_void_p),
+        ("places", ctypes.c_void_p),
         ("rows", ctypes.c_void_p),
     )
 
@@ -72,7 +72,7 @@ class _Segment(ctypes.Structure):
         ("duration", ctypes.c_int64),
         ("replays", ctypes.c_int64),
         ("replay_duration", ctypes.c_int64),
-        ("shown", ctypes.POINTER(ctypes.c_void_p)),
+        ("presented", ctypes.POINTER(ctypes.c_void_p)),
         ("snapshots", _Records),
         ("traces", _Records),
         ("ports", ctypes.POINTER(_Port)),
@@ -124,7 +124,7 @@ class CppEngine:
 
     def advance(self, job: Job, recorder: Recorder) -> Outcome:
         """Simulate ``job`` segment by segment."""
-        with held_interrupt() as interrupted:
+        with hold_interrupt() as interrupted:
             return self.advance_together([job], [recorder], interrupted)[0]
 
     def advance_together(
@@ -153,17 +153,17 @@ class CppEngine:
                 if lane in diverged:
                     ended = "diverged"
                 else:
-                    recorder.reached(at, state)
+                    recorder.note(at, state)
                     if at < job.stop and recorder.stopped:
                         ended = "stopped"
                     elif at < job.stop and interrupted.is_set():
                         ended = "interrupted"
                 if ended:
                     # The sample in which a run diverges does not count.
-                    outcomes[lane] = Outcome(at - (lane in diverged), _copied(state), ended)
+                    outcomes[lane] = Outcome(at - (lane in diverged), _copy(state), ended)
             left = [lane for lane in left if lane not in outcomes]
             length = max(int(min(largest, 8 * length, pace * _SEGMENT_SECONDS)), 1)
-        done = {lane: Outcome(at, _copied(run.states[lane]), "done") for lane in left}
+        done = {lane: Outcome(at, _copy(run.states[lane]), "done") for lane in left}
         return [{**outcomes, **done}[lane] for lane in range(len(jobs))]
 
 
@@ -180,17 +180,18 @@ class CompiledRun:
     def __init__(self, engine: CppEngine, jobs: Sequence[Job]) -> None:
         self.jobs, self.simulate, memory = jobs, engine.simulate, engine.memory
         job, self.lanes = jobs[0], memory.lanes
+        # Lanes that are not needed repeat the last run.
+        in_lanes = [*jobs, *[jobs[-1]] * (self.lanes - len(jobs))]
         self.presentations = [
-            replace(one.presentation, draw=engine.draw_permutations) for one in jobs
+            replace(one.presentation, draw=engine.draw_permutations) for one in in_lanes
         ]
         self.memory = memory.allocate()
         self.states = [
             {key: self.memory[memory.place(key), lane] for key in job.state}
             for lane in range(self.lanes)
         ]
-        for lane, state in enumerate(self.states):
-            # Lanes that are not needed repeat the last run.
-            for key, values in jobs[min(lane, len(jobs) - 1)].state.items():
+        for state, one in zip(self.states, in_lanes, strict=True):
+            for key, values in one.state.items():
                 state[key][:] = values
         feeds = [job.feeds[port.name] for port in job.blueprint.ports]
         # Arrays that the library reads are kept here for as long as it may.
@@ -198,15 +199,12 @@ class CompiledRun:
         self.means = [np.ascontiguousarray(feed.mean, np.float64) for feed in feeds]
         self.ports = (_Port * len(feeds))(*map(_port, feeds, self.data, self.means))
         self.n_samples = min(feed.samples for feed in feeds)
-        weights = {p.name: [memory.place(f"{p.name}.w")] for p in job.blueprint.parts.weighted}
-        self.weights = _Columns(weights, self.lanes)
-        self.traces = _Columns(
-            {
-                trace.label: _pieces(memory.place(trace.quantity.key), trace.chosen)
-                for trace in job.recording.traces
-            },
-            self.lanes,
-        )
+        weights = {p.name: memory.places(f"{p.name}.w") for p in job.blueprint.parts.weighted}
+        traces = {
+            trace.label: memory.places(trace.quantity.key, trace.chosen)
+            for trace in job.recording.traces
+        }
+        self.weights, self.traces = (_Columns(each, self.lanes) for each in (weights, traces))
         self._check_features()
 
     def _check_features(self) -> None:
@@ -228,12 +226,9 @@ class CompiledRun:
         that have diverged.
         """
         job, timing = self.jobs[0], self.jobs[0].blueprint.timing
-        shown = [presentation.shown(start, stop) for presentation in self.presentations]
-        for each in shown:
+        presented = [presentation.sequence(start, stop) for presentation in self.presentations]
+        for each in presented:
             self._check_bounds(each)
-        # Lanes that are not needed repeat the last run.
-        pointers = [each.ctypes.data for each in shown]
-        pointers += pointers[-1:] * (self.lanes - len(shown))
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
         traced = job.recording.samples(start, stop)
         # Arrays with names: what ctypes is given is but their address.
@@ -245,7 +240,7 @@ class CompiledRun:
             timing.duration,
             job.presentation.replay,
             timing.replay_duration,
-            (ctypes.c_void_p * self.lanes)(*pointers),
+            (ctypes.c_void_p * self.lanes)(*(each.ctypes.data for each in presented)),
             self.weights.records(when_due, weights),
             self.traces.records(when_traced, traces),
             self.ports,
@@ -255,20 +250,20 @@ class CompiledRun:
         diverged = {lane for lane in recorders if segment.diverged >> lane & 1}
         for lane, recorder in recorders.items():
             before = when_traced[when_traced < done]
-            presented = np.repeat(shown[lane][before, :1], timing.duration, axis=0)
-            values = self.traces.by_name(traces[: len(presented), :, lane])
-            rows = np.repeat(start + before, timing.duration)
-            recorder.traces.add(rows, {DATA_ROW: presented, **values})
+            rows = np.repeat(presented[lane][before, :1], timing.duration, axis=0)
+            values = self.traces.by_name(traces[: len(rows), :, lane])
+            samples = np.repeat(start + before, timing.duration)
+            recorder.traces.add(samples, {DATA_ROW: rows, **values})
             # The sample that diverged was recorded, but its weights are not kept.
             kept = due[when_due <= done - (lane in diverged)]
             recorder.snapshot(kept, self.weights.by_name(weights[: len(kept), :, lane]))
         return start + done, diverged
 
-    def _check_bounds(self, shown: np.ndarray) -> None:
+    def _check_bounds(self, presented: np.ndarray) -> None:
         """Check that what is presented lies within the data: the library does not look."""
         for what, entries, first, count in (
-            ("order", shown[:, 0], 0, self.n_samples),
-            ("replay", shown[:, 1:], -self.jobs[0].presentation.m, 0),
+            ("order", presented[:, 0], 0, self.n_samples),
+            ("replay", presented[:, 1:], -self.jobs[0].presentation.m, 0),
         ):
             if entries.size and not first <= entries.min() <= entries.max() < count:
                 raise RunError(
@@ -283,31 +278,28 @@ class _Columns:
     Parameters
     ----------
     places
-        Their pieces in memory, by name.
+        Where their values are in memory, by name.
     lanes
         Runs side by side.
     """
 
-    def __init__(self, places: dict[str, list[slice]], lanes: int) -> None:
+    def __init__(self, places: dict[str, np.ndarray], lanes: int) -> None:
         self.lanes = lanes
-        pieces = [(p.start, p.stop - p.start) for each in places.values() for p in each]
-        self.slices = np.array(pieces, np.int64).reshape(-1, 2)
-        widths = [sum(p.stop - p.start for p in each) for each in places.values()]
-        ends = list(itertools.accumulate(widths, initial=0))
-        self.width = ends[-1]
+        self.places = np.concatenate([np.empty(0, np.int64), *places.values()])
+        ends = [*itertools.accumulate(map(len, places.values()), initial=0)]
         self.columns = dict(zip(places, map(slice, ends, ends[1:]), strict=True))
 
     def room(self, rows: int) -> np.ndarray:
         """Return an array, shape (rows, width, lanes), to be filled."""
-        return np.empty((rows, self.width, self.lanes))
+        return np.empty((rows, len(self.places), self.lanes))
 
     def records(self, samples: np.ndarray, rows: np.ndarray) -> _Records:
         """Return the order to fill ``rows`` at ``samples``, both of which must outlive it."""
         return _Records(
             len(samples),
             samples.ctypes.data,
-            len(self.slices),
-            self.slices.ctypes.data,
+            len(self.places),
+            self.places.ctypes.data,
             rows.ctypes.data,
         )
 
@@ -316,20 +308,17 @@ class _Columns:
         return {name: rows[:, columns] for name, columns in self.columns.items()}
 
 
-def _pieces(place: slice, chosen: tuple[int, ...] | None) -> list[slice]:
-    """Return the ``chosen`` values of the variable at ``place``, or all of it, as pieces of
-    memory.
-    """
-    if chosen is None:
-        return [place]
-    return [slice(place.start + i, place.start + i + 1) for i in chosen]
-
-
 def _port(feed: Feed, data: np.ndarray, mean: np.ndarray) -> _Port:
     """Return how a port is fed with ``data`` and their ``mean``, both of which must outlive it."""
     kind = list(ELEMENT_TYPES).index(data.dtype.str[1:])
     return _Port(
-        data.ctypes.data, kind, data.strides[0], feed.held, feed.ticks, feed.gain, mean.ctypes.data
+        data.ctypes.data,
+        kind,
+        data.strides[0],
+        feed.duration,
+        feed.ticks,
+        feed.gain,
+        mean.ctypes.data,
     )
 
 
@@ -348,11 +337,11 @@ def key_of(code: Blueprint, lanes: int = 1) -> str:
     """Return the key in the cache of a circuit's library: all that shapes it, which are the fields
     of all parts and the sources that make code of them.
     """
-    shape = {"circuit": repr(code), "lanes": lanes, "brian2": installed_brian2()}
+    shape = {"circuit": repr(code), "lanes": lanes, "brian2": brian2_version()}
     return cache.key_of({**shape, **compiler.identity(), **_sources()})
 
 
-def _copied(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _copy(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return a ``state`` as it is now."""
     return {key: values.copy() for key, values in state.items()}
 
@@ -362,13 +351,12 @@ def _sources() -> dict[str, Any]:
     """Return the sources that make code of parts."""
     here = Path(__file__).parent
     sources = [
-        *(here / name for name in ("cpp_source.py", "cpp_steps.py", "memory.py")),
+        *(here / name for name in ("cpp_source.py", "cpp_functions.py", "memory.py")),
         *sorted((here.parent / "compile").glob("*.py")),
         *sorted((here / "templates").iterdir()),
-        *(Path(str(module.__file__)) for module in (expressions, rules)),
+        *(Path(str(module.__file__)) for module in (expressions, random_draws, rules)),
     ]
-    texts = [path.read_text() for path in sources]
-    return {"draws": random_draws.SOURCES, "sources": texts}
+    return {"sources": [path.read_text() for path in sources]}
 
 
 def _build(code: Blueprint, lanes: int, library: Path) -> None:

@@ -13,15 +13,15 @@ from pathlib import Path
 import jinja2
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines.brian2_import import borrowed_brian2
+from biorrr.circuit.engines.brian2_import import borrow_brian2
 from biorrr.circuit.engines.brian2_private import cpp_translator
-from biorrr.circuit.engines.cpp_steps import Step, Translator, array_of
+from biorrr.circuit.engines.cpp_functions import CppFunction, Translator, array_of
 from biorrr.circuit.engines.memory import ELEMENT_TYPES, LINE, Memory
 from biorrr.models import random_draws
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Functions of one number that are applied to each of several runs.
-_FUNCTIONS = (
+_ELEMENTWISE = (
     *("sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "exp", "expm1"),
     *("log", "log10", "log1p", "sqrt", "ceil", "floor", "fabs", "_int"),
 )
@@ -30,15 +30,17 @@ _HEADERS = ("algorithm", "cmath", "cstddef", "cstdint", "vector")
 
 def write_source(circuit: Blueprint, lanes: int = 1) -> str:
     """Return the C++ source of ``circuit``, of which so many ``lanes`` run side by side."""
-    with borrowed_brian2("numpy"):
+    with borrow_brian2("numpy"):
         from biorrr.circuit.engines.network import build_network
 
         build_network(circuit).never_run()
     translator, program = Translator(circuit, cpp_translator()), circuit.program
-    steps = {one: translator.step(one) for one in program.operations}
-    sample = [(f"sample_{name}", [steps[one] for one in block]) for name, block in program.sample]
+    functions = {one: translator.function(one) for one in program.operations}
+    sample = [
+        (f"sample_{name}", [functions[one] for one in block]) for name, block in program.sample
+    ]
     replay = [
-        (f"replay_{name}", [_in_replay(circuit, steps[one]) for one in block])
+        (f"replay_{name}", [_in_replay(circuit, functions[one]) for one in block])
         for name, block in program.replay
     ]
     blocks = [*sample, *replay]
@@ -52,12 +54,12 @@ def write_source(circuit: Blueprint, lanes: int = 1) -> str:
         headers=_HEADERS,
         memory=Memory(circuit, lanes),
         lanes=lanes,
-        functions=_FUNCTIONS,
+        elementwise=_ELEMENTWISE,
         # Loops over vectors are not made into vectors.
         simd="#pragma omp simd" if lanes == 1 else "",
         line=LINE,
-        draws="\n".join(random_draws.SOURCES),
-        steps={step.name: step for _, block in blocks for step in block}.values(),
+        random=random_draws,
+        functions={one.name: one for _, block in blocks for one in block}.values(),
         blocks=blocks,
         counts_ticks=circuit.parts["clock"].has("elapsed"),
         ports=[
@@ -79,13 +81,13 @@ def write_source(circuit: Blueprint, lanes: int = 1) -> str:
     )
 
 
-def _in_replay(circuit: Blueprint, step: Step) -> Step:
-    """Return what ``step`` is while one input is presented alone."""
+def _in_replay(circuit: Blueprint, function: CppFunction) -> CppFunction:
+    """Return what ``function`` is while one input is presented alone."""
     port = circuit.replayed_port
-    if step.driver is None:
-        return step
-    if step.driver == (port.population, port.variable):
-        return replace(step, name=f"{step.name}_alone", alone=True)
+    if function.driver is None:
+        return function
+    if function.driver == (port.population, port.variable):
+        return replace(function, name=f"{function.name}_alone", alone=True)
     # Other inputs are silent.
-    name, each = f"{step.name}_silent", [f"{step.total}[_i] = 0;"] if step.total else []
-    return Step(name, [], {}, [], each, step.cells)
+    name, each = f"{function.name}_silent", [f"{function.total}[_i] = 0;"] if function.total else []
+    return CppFunction(name, [], {}, [], each, function.cells)

@@ -10,7 +10,7 @@ from biorrr.interrupt import PRESSED
 
 
 @contextmanager
-def held_interrupt():
+def hold_interrupt():
     """Yield an event that is set by Ctrl-C, in place of KeyboardInterrupt; a second Ctrl-C is not
     held back.
     """

@@ -57,6 +57,12 @@ class Memory:
         """Return the place of the values of the variable "part.name"."""
         return self._places[key]
 
+    def places(self, key: str, chosen: tuple[int, ...] | None = None) -> np.ndarray:
+        """Return where each value of the variable "part.name" is, or each that is ``chosen``."""
+        place = self._places[key]
+        every = np.arange(place.start, place.stop)
+        return every if chosen is None else every[list(chosen)]
+
     def allocate(self) -> np.ndarray:
         """Return a block of zeros, shape (size, lanes), that begins with a line."""
         count = self.size * self.lanes

@@ -7,6 +7,8 @@ The steps are not run by Brian2's schedule: the engine runs them block by block.
 from __future__ import annotations
 
 import ast
+import functools
+import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -20,7 +22,7 @@ from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
 from biorrr.models.expressions import names_in, parse
 from biorrr.models.physical_units import dimension_of
-from biorrr.models.random_draws import brian2_draws
+from biorrr.models.random_draws import DRAWS
 
 # One tick is one second of Brian2's time: whole numbers keep clocks exact however long a run is.
 TICK = brian2.second
@@ -90,7 +92,7 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
     for part in blueprint.parts.everything:
         own = [one for one in operations if one.part == part.name]
         equations = _equations(blueprint, part, [one for one in own if one.fills])
-        options = {"clock": clock, "name": prefix + part.name, "namespace": brian2_draws()}
+        options = {"clock": clock, "name": prefix + part.name, "namespace": _draws()}
         if isinstance(part, Pathway):
             synapses = brian2.Synapses(parts[part.source], parts[part.target], equations, **options)
             sources, targets = blueprint.ends(
@@ -184,3 +186,14 @@ def _let_others_be_heard(
             brian2_private.let_hear(
                 parts[part], name, parts[found.part], found.variable, found.place
             )
+
+
+@functools.cache
+def _draws() -> dict[str, brian2.Function]:
+    """Return the three random draws as Brian2 functions, by name."""
+    made = {}
+    for name, draw in DRAWS.items():
+        arguments = len(inspect.signature(draw).parameters)
+        made[name] = brian2.Function(draw, arg_units=[1] * arguments, return_unit=1, stateless=True)
+        made[name].implementations.add_implementation("numpy", draw)
+    return made

@@ -9,8 +9,8 @@ import brian2
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines.brian2_import import borrowed_brian2
-from biorrr.circuit.engines.interrupt import held_interrupt
+from biorrr.circuit.engines.brian2_import import borrow_brian2
+from biorrr.circuit.engines.interrupt import hold_interrupt
 from biorrr.circuit.engines.network import TICK, BuiltNetwork, CompiledBlocks, build_network
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import DATA_ROW, Recorder
@@ -22,7 +22,7 @@ class RuntimeEngine:
     """Builds the network once and advances it."""
 
     def __init__(self, blueprint: Blueprint, name: str = "") -> None:
-        with borrowed_brian2("numpy"):
+        with borrow_brian2("numpy"):
             self.built: BuiltNetwork = build_network(blueprint, name)
             self.sample = self.built.compile(blueprint.program.sample)
             self.replay = self.built.compile(blueprint.program.replay)
@@ -54,9 +54,9 @@ class RuntimeEngine:
         """Simulate ``job``."""
         network = self.built.network
         with (
-            borrowed_brian2("numpy"),
+            borrow_brian2("numpy"),
             np.errstate(all="ignore"),
-            held_interrupt() as interrupted,
+            hold_interrupt() as interrupted,
         ):
             self.begin(job.state)
             loop = _Loop(job, recorder, self, interrupted)
@@ -129,8 +129,8 @@ class _Loop:
         for first in range(job.start, job.stop, _LOOK_AHEAD):
             last = min(first + _LOOK_AHEAD, job.stop)
             traced = set(job.recording.samples(first, last).tolist())
-            for sample, shown in enumerate(job.presentation.shown(first, last), first):
-                yield sample, shown[0], shown[1:], sample in traced
+            for sample, rows in enumerate(job.presentation.sequence(first, last), first):
+                yield sample, rows[0], rows[1:], sample in traced
 
     def _show(self, row: int, tick: int) -> None:
         """Present a sample, at its ``tick``."""
@@ -171,7 +171,7 @@ class _Loop:
             self.recorder.snapshot(
                 [done], {name: values[None] for name, values in self.weights.items()}
             )
-        self.recorder.reached(done, self.state)
+        self.recorder.note(done, self.state)
         if done < self.job.stop and (self.recorder.stopped or self.interrupted.is_set()):
             return "stopped" if self.recorder.stopped else "interrupted"
         return "done"

@@ -48,7 +48,7 @@ _TICKS = {"in": "any tick", "begins": "the first tick", "ends": "the last tick"}
 def write_script(path: str | os.PathLike, run: Run) -> Path:
     """Write the script that repeats ``run``; return its path."""
     path, job = Path(path), job_of(run, "script")
-    if any(feed.ticks != feed.held for feed in job.feeds.values()):
+    if any(feed.ticks != feed.duration for feed in job.feeds.values()):
         raise InputError(
             "run: has signals in time, which a script does not read; give a run with tables"
         )

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import Operation
-from biorrr.circuit.engines.cpp_steps import Step, Translator, array_of
+from biorrr.circuit.engines.cpp_functions import CppFunction, Translator, array_of
 from biorrr.circuit.export import render
 from biorrr.models.random_draws import DRAWS, LARGEST_MEAN
 
@@ -55,9 +55,9 @@ class JavaScript(Translator):
     def __init__(self, blueprint: Blueprint) -> None:
         super().__init__(blueprint, str)
 
-    def step(self, operation: Operation) -> Step:
+    def function(self, operation: Operation) -> CppFunction:
         """Return the function of ``operation``; synapses of inputs that are silent are left out."""
-        step = super().step(operation)
+        step = super().function(operation)
         if step.driver is None:
             return step
         active = active_of(*step.driver)
@@ -113,7 +113,7 @@ def write_program(circuit: Blueprint) -> str:
     own.
     """
     program, translator = circuit.program, JavaScript(circuit)
-    steps = {one: translator.step(one) for one in program.operations}
+    steps = {one: translator.function(one) for one in program.operations}
     rates = broadcast_rates(circuit)
     return render(
         "circuit.js",

@@ -109,11 +109,11 @@ def _contents(
 ) -> dict[str, Any]:
     """Return all that a page holds beside the program."""
     blueprint, parts = job.blueprint, job.blueprint.parts
-    if any(feed.ticks != feed.held for feed in job.feeds.values()):
+    if any(feed.ticks != feed.duration for feed in job.feeds.values()):
         raise InputError(
             "to_html: a page presents samples, and these are signals in time; give tables"
         )
-    shown = job.presentation.shown(job.start, job.stop)
+    shown = job.presentation.sequence(job.start, job.stop)
     watched = _watched_cells(blueprint)
     theory = theory_of(job, s)
     return {

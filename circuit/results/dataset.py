@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.results.without_dask import leave_dask_out
 from biorrr.circuit.simulation.events import after_events
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import DATA_ROW
@@ -30,6 +31,7 @@ class LabelledArrays(NamedTuple):
         """Return the Dataset, an :class:`xarray.Dataset`."""
         import xarray as xr  # takes longer to import than a short run
 
+        leave_dask_out()
         return xr.Dataset(*self)
 
 
@@ -99,12 +101,12 @@ def _traces(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, Any
     """
     assert outcome.recorder is not None  # every simulated job has one
     kept = outcome.recorder.traces
-    blueprint, timing, held = job.blueprint, job.blueprint.timing, job.blueprint.timing.duration
+    blueprint, timing, duration = job.blueprint, job.blueprint.timing, job.blueprint.timing.duration
     if not job.recording.traces:
         return {}, {}
     # Without the sample that diverged.
-    whole = np.count_nonzero(kept.samples < outcome.samples) // held * held
-    samples = kept.samples[:whole:held]
+    whole = np.count_nonzero(kept.samples < outcome.samples) // duration * duration
+    samples = kept.samples[:whole:duration]
     coords: dict[str, Any] = {
         "sample": (
             "sample",
@@ -113,7 +115,7 @@ def _traces(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, Any
         ),
         DATA_ROW: (
             "sample",
-            kept.values[DATA_ROW][:whole:held, 0].astype(np.int64),
+            kept.values[DATA_ROW][:whole:duration, 0].astype(np.int64),
             {"long_name": "row of the data that was presented"},
         ),
     }
@@ -126,15 +128,15 @@ def _traces(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, Any
         if variable.unit != "1":
             rows /= in_si(variable.unit)  # in place: they can be large
         attrs = {"long_name": variable.meaning, "units": variable.unit}
-        out[trace.label] = (*_shaped(trace, rows, held, blueprint), attrs)
+        out[trace.label] = (*_shape(trace, rows, duration, blueprint), attrs)
         coords |= {} if trace.chosen is None else _places(trace, blueprint)
     if any("time" in dims for dims, *_ in out.values()):
-        out["time"] = ("time", timing.tick * np.arange(1, held + 1))
+        out["time"] = ("time", timing.tick * np.arange(1, duration + 1))
     return out, coords
 
 
-def _shaped(
-    trace: Trace, rows: np.ndarray, held: int, blueprint: Blueprint
+def _shape(
+    trace: Trace, rows: np.ndarray, duration: int, blueprint: Blueprint
 ) -> tuple[tuple[str, ...], np.ndarray]:
     part = blueprint.parts[trace.quantity.part]
     dims: tuple[str, ...] = dimensions(trace.quantity, blueprint)
@@ -150,9 +152,9 @@ def _shaped(
         or blueprint.timing.settles
     ):
         # Worth recording once the sample is over, or has settled.
-        return ("sample", *dims), rows[held - 1 :: held].reshape(-1, *shape)
-    if held > 1:
-        return ("sample", "time", *dims), rows.reshape(-1, held, *shape)
+        return ("sample", *dims), rows[duration - 1 :: duration].reshape(-1, *shape)
+    if duration > 1:
+        return ("sample", "time", *dims), rows.reshape(-1, duration, *shape)
     return ("sample", *dims), rows.reshape(-1, *shape)
 
 

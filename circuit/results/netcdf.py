@@ -62,21 +62,14 @@ def read_netcdf(source: str | os.PathLike | BinaryIO) -> xr.Dataset:
 
 def _refuse_outside_storage(file: h5py.File) -> None:
     """Refuse links, external storage and virtual datasets."""
-    groups, seen = [file], set()
-    while groups:
-        group = groups.pop()
-        address = h5py.h5o.get_info(group.id).addr
-        if address in seen:  # a group may hold itself
-            continue
-        seen.add(address)
-        for name in group:
-            linked = not isinstance(group.get(name, getlink=True), h5py.HardLink)
-            found = None if linked else group[name]
-            if linked or (isinstance(found, h5py.Dataset) and (found.is_virtual or found.external)):
-                raise UnsafeFileError(
-                    f"all of it must be held in the file itself (got {name!r}, a link, external"
-                    " storage or a virtual dataset, which can read any other file); ask its sender"
-                    " for a plain copy"
-                )
-            if isinstance(found, h5py.Group):
-                groups.append(found)
+
+    def name_of_outside(name: str, link: object) -> str | None:
+        found = file[name] if isinstance(link, h5py.HardLink) else None
+        elsewhere = isinstance(found, h5py.Dataset) and (found.is_virtual or found.external)
+        return name if found is None or elsewhere else None
+
+    if name := file.visititems_links(name_of_outside):
+        raise UnsafeFileError(
+            f"all of it must be held in the file itself (got {name!r}, a link, external storage or"
+            " a virtual dataset, which can read any other file); ask its sender for a plain copy"
+        )

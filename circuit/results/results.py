@@ -33,7 +33,7 @@ def results(job: Job, outcome: Outcome) -> Run:
             f" {circuit.remedy(job.feeds, outcome.samples)}",
             run,
         )
-    check_settled(circuit.all_departures, run, job.blueprint.timing.duration)
+    check_settled(circuit.parts.departures, run, job.blueprint.timing.duration)
     if not job.events:
         warn_of_silence(run, job.feeds)
     return run

@@ -19,6 +19,7 @@ from biorrr.circuit.results.summary import Summary
 from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
 from biorrr.errors import InputError, RunError
 from biorrr.files import whole_file
+from biorrr.hints import hints_at_keywords
 from biorrr.models import AreaWeights, equilibrium
 
 if TYPE_CHECKING:
@@ -108,22 +109,24 @@ class Run(RunFigures, Tabled):
 
     @property
     def Vx(self) -> np.ndarray:
-        """Final proximal weights, shape (m, k)."""
+        """Final proximal weights, shape (m, k), in units of 1/x: outputs have variance 1."""
         return self._matrix("Vx")
 
     @property
     def Vy(self) -> np.ndarray:
-        """Final distal weights, shape (n, k)."""
+        """Final distal weights, shape (n, k), in units of y at s = 0 and of 1/y at s = 1."""
         return self._matrix("Vy")
 
     @property
     def Q(self) -> np.ndarray:
-        """Final interneuron-to-pyramidal weights, shape (k, l)."""
+        """Final interneuron-to-pyramidal weights, shape (k, l), in units of y at s = 0, and
+        without units at s = 1.
+        """
         return self._matrix("Q")
 
     @property
     def R(self) -> np.ndarray:
-        """Final pyramidal-to-interneuron weights, shape (l, k)."""
+        """Final pyramidal-to-interneuron weights, shape (l, k), in the units of Q."""
         return self._matrix("R")
 
     def _matrix(self, name: str) -> np.ndarray:
@@ -180,8 +183,8 @@ class Run(RunFigures, Tabled):
 
     @property
     def cooled(self) -> bool:
-        """True where learning rates fell to zero by the last sample, which was announced as the
-        last.
+        """True where learning rates fell to zero by the last sample, as rates "auto" do unless
+        the run had ``final=False``.
         """
         return bool(self.attrs.get("cooled", 0))
 
@@ -210,8 +213,8 @@ class Run(RunFigures, Tabled):
 
         It stays where it is if Q and R merely fade, and falls to rounding error if R finds Q'.
         """
-        size = np.linalg.norm(self.data["Q"].values, axis=(1, 2))
-        return np.divide(self.r_minus_qt, size, out=np.full(len(size), np.nan), where=size > 0)
+        distance, size = self.r_minus_qt, np.linalg.norm(self.data["Q"].values, axis=(1, 2))
+        return np.divide(distance, size, out=np.full(len(size), np.nan), where=size > 0)
 
     def transform(self, X) -> np.ndarray:
         """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m)
@@ -241,7 +244,7 @@ class Run(RunFigures, Tabled):
             warnings.simplefilter(
                 "ignore", UserWarning
             )  # about columns that are constant: y is silent on purpose
-            shown = self.circuit.run(
+            passed = self.circuit.run(
                 X,
                 silent,
                 start=self,
@@ -252,9 +255,9 @@ class Run(RunFigures, Tabled):
                 snapshots=1,
                 progress=False,
             )
-        name = next(name for name in shown.traces if name in ("z", f"{cells}_z"))
+        name = next(name for name in passed.traces if name in ("z", f"{cells}_z"))
         # The pass continues the order of samples where learning stopped: its rows are sorted back.
-        z = shown.data[name].values[np.argsort(shown.data["data_row"].values)]
+        z = passed.data[name].values[np.argsort(passed.data["data_row"].values)]
         return z.mean(axis=1) if z.ndim == 3 else z
 
     def infer(self, X, Y=None) -> list[np.ndarray]:
@@ -310,9 +313,10 @@ class Run(RunFigures, Tabled):
         """
         from sklearn.metrics import r2_score
 
-        Y = np.asarray(Y)
-        return float(r2_score(Y[:, None] if Y.ndim == 1 else Y, self.predict(X)))
+        X, Y = self._pair("X, Y", X, Y)
+        return float(r2_score(Y, self.predict(X)))
 
+    @hints_at_keywords
     def summary(self, X=None, Y=None, *, held_out=None, exact=None) -> Summary:
         """Return whether the run has learned: its final numbers beside those of theory.
 

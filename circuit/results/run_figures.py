@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biorrr.errors import InputError
+from biorrr.hints import hints_at_keywords
 from biorrr.models import Rates, Spiking
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ class RunFigures:
     data: xr.Dataset
     circuit: CircuitBase | None
 
+    @hints_at_keywords
     def angles(self, X=None, Y=None, *, exact=None) -> xr.DataArray:
         """Return the principal angles between learned and exact filters in degrees, (snapshot,
         angle), largest first.
@@ -39,6 +41,7 @@ class RunFigures:
             angles, {"seen": self.data["seen"]}, ("snapshot", "angle"), "angles", attrs
         )
 
+    @hints_at_keywords
     def plot_learning(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw the objective at each snapshot against its optimum; one axes.
 
@@ -54,6 +57,7 @@ class RunFigures:
         """
         return plot_functions().learning_of(self.data, X, Y, exact, ax)
 
+    @hints_at_keywords
     def plot_angles(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw the angles between learned and exact filters at each snapshot; as
         :meth:`plot_learning`.
@@ -62,6 +66,7 @@ class RunFigures:
 
         return plot_angles(self.data["seen"].values, self.angles(X, Y, exact=exact).values, ax=ax)
 
+    @hints_at_keywords
     def plot_plateau(
         self,
         X=None,
@@ -96,6 +101,7 @@ class RunFigures:
         self._require("plateau")
         return plot_functions().plateau_of(self.data, X, Y, exact, shown, neurons, ax, samples)
 
+    @hints_at_keywords
     def plot_symmetry(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw ||R - Q'|| / ||Q|| at each snapshot, and beside it the eigenvalues of QQ'.
 
@@ -119,6 +125,7 @@ class RunFigures:
         rates = getattr(self.circuit, "rates", None)
         return rates.q if isinstance(rates, Rates) and rates.q == rates.r else None
 
+    @hints_at_keywords
     def plot_filters(self, X=None, Y=None, pixels=None, *, exact=None, neurons=None, ax=None):
         """Draw the learned filters Vx; with data, beside the exact ones, onto which they are
         turned.
@@ -137,6 +144,7 @@ class RunFigures:
         """
         return plot_functions().filters_of(self.data, X, Y, pixels, exact, neurons, ax)
 
+    @hints_at_keywords
     def plot_eigenvalues(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw the eigenvalues of QQ' beside those that they equal at the optimum; as
         :meth:`plot_learning`.
@@ -155,6 +163,7 @@ class RunFigures:
 
         return plot_wiring(self.graph(), ax=ax)  # type: ignore[attr-defined]
 
+    @hints_at_keywords
     def plot_raster(self, shown: int = 12, neurons=None, ax=None):
         """Draw the last samples as an electrode would see them: spikes, where the cells spike, and
         traces below.

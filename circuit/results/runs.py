@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from biorrr.circuit.results.results import results
@@ -37,9 +37,6 @@ class Runs(Sequence[Run]):
 
     def __len__(self) -> int:
         return len(self.runs)
-
-    def __iter__(self) -> Iterator[Run]:
-        return iter(self.runs)
 
     def __repr__(self) -> str:
         return f"<Runs: seeds {', '.join(map(str, self.seeds))}>"

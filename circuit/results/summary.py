@@ -101,7 +101,8 @@ def _number(value: float) -> str:
 
 
 def _percent(value: float, signed: bool = False) -> str:
-    return f"{100 * value:{'+' if signed else ''}.2g} %" if abs(value) < 1 else f"{value:.0%}"
+    digits = ".2g" if abs(value) < 1 else ".0f"
+    return f"{100 * value:{'+' if signed else ''}{digits}} %"
 
 
 def _several(values: Any, show, unit: str = "") -> str:

@@ -24,6 +24,7 @@ from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.circuit.stimulus.statistics import chunks
 from biorrr.errors import InputError, InputTypeError
 from biorrr.files import whole_file
+from biorrr.hints import HintsAtKeywords
 from biorrr.models.validation import NotNegative, check_fields
 
 _FORM = 6  # of the file; to be raised when it changes
@@ -34,7 +35,7 @@ class CheckpointError(InputError):
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class Checkpoint(HintsAtKeywords):
     """A file that keeps a run as far as it has come.
 
     Parameters
@@ -78,9 +79,9 @@ def engine_of(checkpoint: Checkpoint | None) -> str | None:
     with (
         suppress(Exception),
         checkpoint.path.open("rb") as file,
-        np.load(file, allow_pickle=False) as held,
+        np.load(file, allow_pickle=False) as archive,
     ):
-        return str(json.loads(str(held["facts"]))["identity"]["engine"])
+        return str(json.loads(str(archive["facts"]))["identity"]["engine"])
     return None
 
 
@@ -118,8 +119,8 @@ class CheckpointFile:
             return None
         try:
             # Opened here: np.load leaves a file that it finds damaged open.
-            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-                facts = json.loads(str(held["facts"]))
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+                facts = json.loads(str(archive["facts"]))
                 differing = [
                     what
                     for what, value in self.identity.items()
@@ -132,15 +133,15 @@ class CheckpointFile:
                         " start over"
                     )
                 state = {
-                    name: exactly(held[f"state/{name}"], values.shape)
+                    name: exactly(archive[f"state/{name}"], values.shape)
                     for name, values in job.state.items()
                 }
                 for kind, series in self.series.items():
                     series.add(
-                        held[f"{kind}/samples"],
-                        {name: held[f"{kind}/{name}"] for name in series.values},
+                        archive[f"{kind}/samples"],
+                        {name: archive[f"{kind}/{name}"] for name in series.values},
                     )
-                outcome = Outcome(int(held["samples"]), state, str(facts["ended"]))
+                outcome = Outcome(int(archive["samples"]), state, str(facts["ended"]))
                 self.earlier = float(facts["seconds"])
                 if not job.start <= outcome.samples <= job.stop:
                     raise InputError("checkpoint: must hold samples of this run")
@@ -187,7 +188,7 @@ class CheckpointFile:
 
 def identity_of(job: Job, engine: str) -> dict[str, str]:
     """Return everything that determines a run, in the user's words; arrays as checksums."""
-    shown, feeds = job.presentation, job.feeds.values()
+    presented, feeds = job.presentation, job.feeds.values()
     return {
         "version of biorrr": f"{version('biorrr')}, form {_FORM}",
         "engine": engine,
@@ -197,7 +198,15 @@ def identity_of(job: Job, engine: str) -> dict[str, str]:
             *(value for event in job.events for value in (type(event), *vars(event).values()))
         ),
         "epochs, order or seed": _checksum(
-            (shown.n_samples, shown.m, shown.replay, shown.seed, job.start, job.stop), shown.order
+            (
+                presented.n_samples,
+                presented.m,
+                presented.replay,
+                presented.seed,
+                job.start,
+                job.stop,
+            ),
+            presented.order,
         ),
         "settings or initial weights": _checksum(
             list(job.state),

@@ -119,19 +119,19 @@ def check_events(
         if isinstance(event, CutInstruction) and "y" not in blueprint.sizes:
             raise InputError(f"CutInstruction: cuts port y, and this circuit has {ports} alone")
         checked.append(
-            _checked_swap(event, blueprint, order) if isinstance(event, SwapData) else event
+            _check_swap(event, blueprint, order) if isinstance(event, SwapData) else event
         )
     return tuple(checked)
 
 
-def _checked_swap(event: SwapData, blueprint: Blueprint, order) -> SwapData:
+def _check_swap(event: SwapData, blueprint: Blueprint, order) -> SwapData:
     """Return ``event`` with its data as arrays; refuse data that do not fit the run."""
     if set(blueprint.sizes) != {"x", "y"}:
         raise InputError(
             "SwapData: is for circuits with ports x and y (this one has"
             f" {', '.join(blueprint.sizes)})"
         )
-    if any(port.changes != "sample" for port in blueprint.ports):
+    if blueprint.moving:
         raise InputError(
             "SwapData: is for tables of samples; put what comes later into the signal itself"
         )

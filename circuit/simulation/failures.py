@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 # most 0.23, few others below 0.25.
 _SILENT = 0.25
 _LONG = 10_000  # samples from which on a run is long enough to learn
+_DEAD = 0.01  # output power below which it is lost, with rates of one's own; others come and go
 _FADED = 0.1  # share of its start, and of what is needed, below which inhibition has faded
+_UNLIKE = 2.0  # times a suggested ratio of rates: those were searched in steps of two
 # Share of what all outputs can find that is worth more samples: the bound on the excess of
 # docs/rates.md.
 _WORTHWHILE = 0.02
@@ -60,8 +62,8 @@ class Unsettled(_FailedRun):
     """
 
 
-def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
-    """Raise where the outputs of ``run``, ``held`` for so many ticks, did not settle as
+def check_settled(departures: Iterable[Departure], run: Run, ticks: int) -> None:
+    """Raise where the outputs of ``run``, held for so many ``ticks``, did not settle as
     ``departures`` ask.
     """
     worst = run.attrs.get("worst_residual", 0.0)
@@ -69,13 +71,13 @@ def check_settled(departures: Iterable[Departure], run: Run, held: int) -> None:
     if worst <= tolerance:
         return
     if worst < 0.1:  # it falls by the same factor from tick to tick
-        enough = math.ceil(1.05 * held * math.log(tolerance) / math.log(worst))
+        enough = math.ceil(1.05 * ticks * math.log(tolerance) / math.log(worst))
         remedy = f"give them more, departures=[Settled(ticks={enough})]"
     else:
         remedy = "the equilibrium is unstable: lower the rates, or the gains of the links above x"
     raise Unsettled(
         f"outputs did not settle: the largest residual was {worst:.1e} of that of silence after"
-        f" {held} ticks, and {tolerance:.0e} is accepted; {remedy}",
+        f" {ticks} ticks, and {tolerance:.0e} is accepted; {remedy}",
         run,
     )
 
@@ -104,81 +106,137 @@ def advice_on_divergence(
     worst = max(times, key=times.__getitem__)
     if times[worst] <= 1:
         return f"{compared}: initial weights are too large; begin with its start"
-    return f"{compared}: lower {worst} (rates.{worst[-1]}) first"
+    others = [name for name, factor in times.items() if factor > _UNLIKE and name != worst]
+    then = f", then {' and '.join(others)}" if others else ""
+    return f"{compared}: lower {worst} (rates.{worst[-1]}) first{then}"
 
 
 def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
-    """Warn of outputs that have died, with any rates, and of single directions that are silent
-    after a long run whose rates, fitted to the data, cooled down.
-
-    All of x is read only where the rows that are kept in memory say so.
+    """Warn of inhibition that has faded and of outputs that have died, with any rates; and of
+    directions that are silent after a long run whose rates, fitted to the data, cooled down.
     """
     attrs = run.attrs
     paper = attrs.get("linear_output") and "areas" not in attrs
     if not (paper and attrs["plastic"]):
         return
+    powers, (first, last) = _powers(run, feeds), _sizes_of_inhibition(run)
+    silent = np.count_nonzero(powers < _SILENT)
+    if run.cooled:
+        if silent and run.samples >= _LONG:
+            _warn_of_silent_directions(run, powers, feeds)
+    elif silent or last < _FADED * first:
+        _warn_of_wrong_rates(run, powers, feeds)
+
+
+def _powers(run: Run, feeds: Mapping[str, Feed]) -> np.ndarray:
+    """Return the power of the outputs in each direction, (k,), in ascending order.
+
+    All of x is read only where outputs are silent in the rows that are kept in memory.
+    """
     x, Vx = feeds["x"], run.Vx
     for rows in (x.facts.some, x.values):
         outputs = ((block - x.mean) @ Vx for block in chunks(rows))
         covariance = sum(z.T @ z for z in outputs) / len(rows)
-        powers = np.linalg.eigvalsh(covariance + attrs["ridge_x"] * Vx.T @ Vx)
-        silent = np.count_nonzero(powers < _SILENT)
-        if not silent:
-            return
-    if silent == len(powers) and not run.cooled:
-        _warn_of_fading(run, powers[-1], feeds)
-    elif run.cooled and run.samples >= _LONG:
-        _warn_of_silent_directions(run, powers, feeds)
+        powers = np.linalg.eigvalsh(covariance + run.attrs["ridge_x"] * Vx.T @ Vx)
+        if powers[0] >= _SILENT:
+            break
+    return powers
 
 
-def _warn_of_fading(run: Run, power: float, feeds: Mapping[str, Feed]) -> None:
-    """Warn that outputs have died, with inhibition or in the end of a long run; ``power`` is that
-    of the strongest direction.
+def _sizes_of_inhibition(run: Run) -> tuple[float, float]:
+    """Return ||Q|| at the start and at the end."""
+    Q = run.data["Q"].values
+    return float(np.linalg.norm(Q[0])), float(np.linalg.norm(Q[-1]))
+
+
+def _warn_of_wrong_rates(run: Run, powers: np.ndarray, feeds: Mapping[str, Feed]) -> None:
+    """Warn of faded inhibition or, in the end of a long run, of outputs that have died: all, or
+    some that matter. ``powers`` are those of the outputs.
     """
-    attrs, k, data = run.attrs, run.Vx.shape[1], _some_rows(feeds)
-    ridge = attrs["ridge_x"], attrs["ridge_y"]
-    # QQ' has the eigenvalues of M at the optimum.
-    needed = math.sqrt(signal_strengths(*data, k, attrs["s"], ridge).sum())
-    first, last = (float(np.linalg.norm(run.data["Q"].values[at])) for at in (0, -1))
-    faded = last < _FADED * min(first, needed)
-    if not faded and run.samples < _LONG:
-        return
-    inhibition = (
-        f"inhibition has faded: ||Q|| fell from {first:.2g} to {last:.2g}, outputs of unit variance"
-        f" need {needed:.2g}, and they have"
-        if faded
-        else "outputs have died: they have"
-    )
-    compared, rates = "", getattr(run.circuit, "rates", None)
-    if isinstance(rates, Rates) and rates.x.eta0 and needed:
-        suggested = Rates.suggested(*data, k, attrs["s"], ridge)
-        times = rates.q.eta0 / rates.x.eta0 / (suggested.q.eta0 / suggested.x.eta0)
-        compared = (
-            f"eta_q/eta_x is {times:.2g} times that of Rates.suggested(X, Y, {k}, {attrs['s']:g}): "
+    attrs, k, data = run.attrs, len(powers), _some_rows(feeds)
+    s, ridge = attrs["s"], (attrs["ridge_x"], attrs["ridge_y"])
+    found = signal_strengths(*data, k, s, ridge)  # those of QQ' at the optimum
+    needed, (first, last) = math.sqrt(found.sum()), _sizes_of_inhibition(run)
+    dead = np.count_nonzero(powers < _DEAD)
+    lost = found[k - dead :].sum() / found.sum() if found.any() else 0.0
+    if last < _FADED * min(first, needed):
+        happened = (
+            f"inhibition has faded: ||Q|| fell from {first:.2g} to {last:.2g}, outputs of unit"
+            f" variance need {needed:.2g}, and their largest variance is {powers[-1]:.1g}"
         )
-    warn(
-        f"{inhibition} at most {power:.1g} of the power that is due; {compared}raise eta_x"
-        " (rates.x), or lower eta_q (rates.q)"
-    )
+    elif run.samples < _LONG:
+        return
+    elif powers[-1] < _SILENT:
+        happened = f"outputs have died: their largest variance is {powers[-1]:.1g}, and 1 is due"
+    elif lost > _WORTHWHILE:
+        happened = (
+            f"outputs have died along {dead} of {k} directions, which are {100 * lost:.2g} % of"
+            f" what {k} outputs can find: the lowest variance is {powers[0]:.1g}, and 1 is due"
+        )
+    else:
+        return
+    own = getattr(run.circuit, "own_rates", None)
+    warn(f"{happened}; {_advice_on_ratios(own and own[0], run.samples, data, k, s, ridge)}")
+
+
+def _advice_on_ratios(
+    own: Rates | None,
+    sample: int,
+    data: tuple[np.ndarray, np.ndarray],
+    k: int,
+    s: float,
+    ridge: tuple[float, float],
+) -> str:
+    """Return which of one's ``own`` rates at a ``sample`` to change, by their ratios to each other
+    beside those that suit the ``data``.
+    """
+    call = f"Rates.suggested(X, Y, {k}, {s:g})"
+    try:
+        suggested = Rates.suggested(*data, k, s, ridge)
+    except InputError:
+        return "x and y share nothing that could be learned"
+    if own is None:
+        return "present more samples"
+    times = {
+        path: getattr(own, path)(sample) / getattr(suggested, path).eta0 for path in ("x", "y", "q")
+    }
+    if not all(times.values()):
+        return f"begin with {call}"
+    ratios = {
+        "eta_q/eta_x": (times["q"] / times["x"], "raise eta_x (rates.x), or lower eta_q (rates.q)"),
+        "eta_y/eta_q": (times["y"] / times["q"], "lower eta_y (rates.y), or raise eta_q (rates.q)"),
+    }
+    name, (ratio, remedy) = max(ratios.items(), key=lambda item: item[1][0])
+    if ratio < _UNLIKE:
+        return f"present more samples, or begin with {call}"
+    return f"{name} is {float(f'{ratio:.2g}'):,g} times that of {call}: {remedy}"
 
 
 def _warn_of_silent_directions(run: Run, powers: np.ndarray, feeds: Mapping[str, Feed]) -> None:
     """Warn of directions whose output power, the lowest of ``powers``, is too low, and say whether
     that is for want of something to learn or of time.
     """
-    silent, attrs = np.count_nonzero(powers < _SILENT), run.attrs
+    attrs, k, silent = run.attrs, len(powers), np.count_nonzero(powers < _SILENT)
+    little = f"too weak or too rare to be learned in {run.samples} samples"
+    if silent == k:
+        warn(
+            f"all outputs are silent (their largest variance is {powers[-1]:.1g}, and 1 is due):"
+            f" what x and y share is {little}; present more, or check that rows of X and Y belong"
+            " to each other"
+        )
+        return
     found = signal_strengths(
-        *_some_rows(feeds), len(powers), attrs["s"], (attrs["ridge_x"], attrs["ridge_y"])
+        *_some_rows(feeds), k, attrs["s"], (attrs["ridge_x"], attrs["ridge_y"])
     )
-    share = found[len(powers) - silent :].sum() / found.sum() if found.any() else 0.0
+    share = found[k - silent :].sum() / found.sum() if found.any() else 0.0
     remedy = (
-        f"they are {100 * share:.2g} % of what {len(powers)} outputs can find: present more samples"
+        f"they are {100 * share:.2g} % of what {k} outputs can find: present more samples"
         if share > _WORTHWHILE
-        else "what x and y share there is too weak or too rare to be learned in"
-        f" {run.samples} samples; reduce k, or give departures=[HomeostaticScaling()]"
+        else f"what x and y share there is {little}; reduce k, or give"
+        " departures=[HomeostaticScaling()]"
     )
     warn(
-        f"k: the outputs are silent along {silent} of {len(powers)} directions (the lowest power is"
+        f"k: the outputs are silent along {silent} of {k} directions (the lowest power is"
         f" {powers[0]:.2g}, and 1 is due): {remedy}"
     )
 

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run
 
 
-def _draw_none(seed: int) -> dict[str, np.ndarray]:
-    """Return no matrices."""
-    return {}
-
-
 @dataclass(frozen=True)
 class Beginning:
     """The way in which a circuit meets its data.
@@ -42,7 +37,7 @@ class Beginning:
         Replays after each sample.
     """
 
-    draw: Callable[[int], Mapping[str, np.ndarray]] = _draw_none
+    draw: Callable[[int], Mapping[str, np.ndarray]] = lambda seed: {}
     parameters: Mapping[str, float] = field(default_factory=dict)
     replay: int = 0
 
@@ -67,7 +62,7 @@ def initial_state(
     """
     weights = {**begin.draw(seed), **check_given_weights(given or {}, blueprint)}
     values = _Values(blueprint, seed, begin.parameters)
-    state = {} if start is None else _remembered(start, blueprint)
+    state = {} if start is None else _memories(start, blueprint)
     for quantity in blueprint.state:
         if quantity.name != "w" and quantity.key not in state:
             state[quantity.key] = values.flat(quantity)
@@ -80,7 +75,7 @@ def initial_state(
         else:
             rng = generator(seed, WEIGHTS, zlib.crc32(pathway.name.encode()))
             drawn = pathway.spread * rng.standard_normal(math.prod(orientation.shape))
-        state[key] = values.begun(pathway, drawn)
+        state[key] = values.initial_weights(pathway, drawn)
     return {quantity.key: state[quantity.key] for quantity in blueprint.state}
 
 
@@ -160,7 +155,7 @@ def check_given_weights(given: Mapping[str, object], blueprint: Blueprint) -> di
     return out
 
 
-def _remembered(start: Run, blueprint: Blueprint) -> dict[str, np.ndarray]:
+def _memories(start: Run, blueprint: Blueprint) -> dict[str, np.ndarray]:
     """Return weights and memories that an earlier run ended with, as the engine holds them, by
     "part.variable".
     """
@@ -177,9 +172,12 @@ def _remembered(start: Run, blueprint: Blueprint) -> dict[str, np.ndarray]:
     }
     for pathway in blueprint.parts.weighted:
         if pathway.weight in start.data:
-            turn, matrix = blueprint.orientations[pathway.name], start.weights[pathway.weight]
-            weights = check_weights(f"start.{pathway.weight}", matrix, turn.shape)
-            kept[f"{pathway.name}.w"] = turn.flat(weights)
+            orientation, matrix = (
+                blueprint.orientations[pathway.name],
+                start.weights[pathway.weight],
+            )
+            weights = check_weights(f"start.{pathway.weight}", matrix, orientation.shape)
+            kept[f"{pathway.name}.w"] = orientation.flat(weights)
     return kept
 
 
@@ -208,7 +206,7 @@ class _Values:
                     "cells": lambda name: float(self.blueprint.parts[name].size),
                     "relaxation": self._relaxation,
                 }
-                value = self._evaluated(value, self.blueprint.parts[quantity.part], known)
+                value = self._evaluate(value, self.blueprint.parts[quantity.part], known)
             value = plain(quantity.key, value, variable.unit)
             value = np.asarray(value, dtype=np.float64) * in_si(variable.unit)
             self.found[quantity.key] = np.empty(quantity.size)
@@ -216,12 +214,12 @@ class _Values:
             self.open.remove(quantity.key)
         return self.found[quantity.key]
 
-    def begun(self, pathway: Pathway, drawn: np.ndarray) -> np.ndarray:
+    def initial_weights(self, pathway: Pathway, drawn: np.ndarray) -> np.ndarray:
         """Return the initial weights of a pathway, given those asked for or ``drawn``, flat."""
-        started = self._evaluated(pathway.start, pathway, {"w": drawn})
+        started = self._evaluate(pathway.start, pathway, {"w": drawn})
         return np.broadcast_to(started, drawn.shape).astype(np.float64)
 
-    def _evaluated(self, expression: str, part: Population | Pathway, known: Mapping[str, object]):
+    def _evaluate(self, expression: str, part: Population | Pathway, known: Mapping[str, object]):
         """Return the value of an expression of ``part``, given the names that are ``known``; others
         are variables.
         """

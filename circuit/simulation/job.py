@@ -71,7 +71,7 @@ class Job:
 
     def without_data(self) -> Job:
         """Return the same with empty tables, which holds no data in memory."""
-        feeds = {name: feed.emptied() for name, feed in self.feeds.items()}
+        feeds = {name: feed.without_rows() for name, feed in self.feeds.items()}
         return replace(self, feeds=feeds)
 
 

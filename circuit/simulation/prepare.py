@@ -58,7 +58,7 @@ def prepare_seeds(
     feeds = read_feeds(circuit.parts, circuit.ports, X, Y, centre, circuit.timing)
     n_samples = feeds[circuit.ports[0].name].samples
     order = check_order(order, n_samples, any(feed.in_time for feed in feeds.values()))
-    warn_of_shuffling(order, circuit.all_departures, circuit.timing)
+    warn_of_shuffling(order, circuit.parts.departures, circuit.timing)
     if start is not None and not hasattr(start, "inner_state"):
         raise InputTypeError(
             f"start: must be a Run (got {start!r}); Run.load reads one from a file"
@@ -70,12 +70,12 @@ def prepare_seeds(
             f"epochs: a circuit can count 2**53 samples (got {epochs} epochs, {last} samples in"
             " all)"
         )
-    moving = frozenset(name for name, feed in feeds.items() if feed.ticks != feed.held)
+    moving = frozenset(name for name, feed in feeds.items() if feed.ticks != feed.duration)
     sizes = {name: feed.values.shape[1] for name, feed in feeds.items()}
     events = as_events(events)
     silent = (event.population for event in events if isinstance(event, Silence))
     blueprint = circuit.blueprint_for(sizes, moving, tuple(dict.fromkeys(silent)))
-    given = {**circuit.initial, **mapping("weights", weights)}
+    given = mapping("weights", weights)
     if plastic and start is not None and start.cooled:
         warn(
             "start: that run was final, and its rates have fallen to zero; they begin anew here."

@@ -53,7 +53,7 @@ class Recorder:
         update: Callable[[int], object] | None = None,
     ) -> None:
         self.job, self.engine, self.callback, self._update = job, engine, callback, update
-        self.stopped, self._began, self._shown = False, time.perf_counter(), job.start
+        self.stopped, self._began, self._done = False, time.perf_counter(), job.start
         self.outcome: Outcome | None = None
         blueprint, recording = job.blueprint, job.recording
         weights = {p.name: blueprint.by_key[f"{p.name}.w"].size for p in blueprint.parts.weighted}
@@ -101,13 +101,13 @@ class Recorder:
         samples = int(self.snapshots.samples[-1])
         return bool(self.callback(samples, self.job.blueprint.matrices(weights)))
 
-    def reached(self, t: int, state: dict[str, np.ndarray]) -> None:
+    def note(self, t: int, state: dict[str, np.ndarray]) -> None:
         """Note, between two samples, that ``t`` are done and have led to ``state``, values by
         "part.variable".
         """
         if self._update is not None:
-            self._update(t - self._shown)
-            self._shown = t
+            self._update(t - self._done)
+            self._done = t
         if self._file is not None and self._file.due:
             self._file.write(Outcome(t, state, "interrupted"))
 

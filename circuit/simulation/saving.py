@@ -13,6 +13,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity
 from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.errors import InputError, InputTypeError
+from biorrr.hints import HintsAtKeywords
 from biorrr.models import Population
 from biorrr.models.validation import whole_number
 
@@ -24,7 +25,7 @@ _SPARSE, _MOST_SPARSE = 100, 20_000
 
 
 @dataclass(frozen=True)
-class Saving:
+class Saving(HintsAtKeywords):
     """All that a run saves.
 
     ``run(..., record=Saving(("z",), every=20, snapshots=50))`` is short for ``run(...,

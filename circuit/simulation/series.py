@@ -39,8 +39,8 @@ class Series:
         """
         first, self._count = self._count, self._count + len(samples)
         self._samples[first : self._count] = samples
-        for name, held in self._values.items():
-            held[first : self._count] = exactly(values[name], (len(samples), held.shape[1]))
+        for name, rows in self._values.items():
+            rows[first : self._count] = exactly(values[name], (len(samples), rows.shape[1]))
 
     @property
     def samples(self) -> np.ndarray:
@@ -50,4 +50,4 @@ class Series:
     @property
     def values(self) -> dict[str, np.ndarray]:
         """All rows so far by name, each (rows, columns); not copies."""
-        return {name: held[: self._count] for name, held in self._values.items()}
+        return {name: rows[: self._count] for name, rows in self._values.items()}

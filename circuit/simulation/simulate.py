@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from biorrr.circuit.engines.compiler import CompileFailed
-from biorrr.circuit.engines.interrupt import held_interrupt
+from biorrr.circuit.engines.interrupt import hold_interrupt
 from biorrr.circuit.simulation.checkpoint import Checkpoint, engine_of
 from biorrr.circuit.simulation.events import advance
 from biorrr.circuit.simulation.job import Job, Outcome
@@ -80,7 +80,7 @@ def _one_after_another(
             engine = engine_of(checkpoint) or engine  # a run goes on as it began
         recorder = Recorder(job, engine, checkpoint, callback, update)
         if left := recorder.left:
-            recorder.take(advance(engines.built(engine, job.blueprint), left, recorder))
+            recorder.take(advance(engines.get(engine, job.blueprint), left, recorder))
         outcome = recorder.end()
         yield outcome
         if outcome.ended == "interrupted":
@@ -100,7 +100,7 @@ def _side_by_side(
         Recorder(job, "cpp", checkpoint, update=bar and update)
         for job, checkpoint in zip(jobs, checkpoints, strict=True)
     ]
-    with held_interrupt() as interrupted, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with hold_interrupt() as interrupted, ThreadPoolExecutor(os.cpu_count()) as pool:
 
         def advance_batch(batch: list[Recorder]) -> None:
             lefts = [one.left for one in batch]
@@ -127,7 +127,7 @@ def _engine_in_lanes(
     if job.circuit.engine == "auto" and "numpy" in map(engine_of, checkpoints):
         return None
     try:
-        return engines.built("cpp", job.blueprint, LANES)
+        return engines.get("cpp", job.blueprint, LANES)
     except CompileFailed:
         return None
 

@@ -34,7 +34,7 @@ class Feed:
     gain
         By which each sample is multiplied after that: the unit of the variable that it sets, in SI
         units; 0 where the input is cut.
-    held, ticks
+    duration, ticks
         Ticks for which a sample is held, and for which a row is presented: equal where every
         sample is one row.
     in_time
@@ -50,7 +50,7 @@ class Feed:
     facts: Facts
     centred: bool = False
     gain: float = 1.0
-    held: int = 1
+    duration: int = 1
     ticks: int = 1
     in_time: bool = False
     labels: tuple[str, ...] = ()
@@ -64,15 +64,17 @@ class Feed:
     @property
     def samples(self) -> int:
         """Number of samples; of a signal in time, of its windows."""
-        return len(self.values) * self.ticks // self.held
+        return len(self.values) * self.ticks // self.duration
 
     def row(self, sample: int, tick: int) -> int:
         """Return the row that is presented at a ``tick`` of the sample that is number ``sample`` of
         the data.
         """
-        return sample if self.ticks == self.held else (sample * self.held + tick) // self.ticks
+        return (
+            sample if self.ticks == self.duration else (sample * self.duration + tick) // self.ticks
+        )
 
-    def emptied(self) -> Feed:
+    def without_rows(self) -> Feed:
         """Return the same without rows."""
         none = np.empty((0, self.values.shape[1]))
         return replace(self, values=none, facts=replace(self.facts, some=none))

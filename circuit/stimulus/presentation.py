@@ -93,9 +93,9 @@ class Presentation:
             return self.order[samples % len(self.order)]
         if self.order == "sequential":
             return samples % self.n_samples
-        return self._shuffled(start, stop, self.n_samples, _ORDER)
+        return self._shuffle(start, stop, self.n_samples, _ORDER)
 
-    def shown(self, start: int, stop: int) -> np.ndarray:
+    def sequence(self, start: int, stop: int) -> np.ndarray:
         """Return a row of the data for each sample, then -1 - i for each replay of an input i
         alone.
 
@@ -108,11 +108,11 @@ class Presentation:
         out[:, :1] = rows
         # Each input once before any a second time: a new random permutation of all m when one is
         # used up.
-        inputs = self._shuffled(start * self.replay, stop * self.replay, self.m, _REPLAY)
+        inputs = self._shuffle(start * self.replay, stop * self.replay, self.m, _REPLAY)
         np.subtract(-1, inputs.reshape(stop - start, self.replay), out=out[:, 1:])
         return out
 
-    def _shuffled(self, start: int, stop: int, length: int, stream: int) -> np.ndarray:
+    def _shuffle(self, start: int, stop: int, length: int, stream: int) -> np.ndarray:
         """Return entries ``start`` to ``stop`` of one random permutation of ``length`` after
         another.
         """

@@ -12,8 +12,8 @@ from biorrr.sims.data import load
 
 digits = load("digits").centred()
 circuit = Microcircuit(k=2, ridge=0.0073)
-first = circuit.run(digits.X, digits.Y, epochs=5, final=False, progress=False)
-second = circuit.run(digits.X, digits.Y, epochs=5, start=first, progress=False)
+first = circuit.run(digits.X, digits.Y, epochs=10, final=False, progress=False)
+second = circuit.run(digits.X, digits.Y, epochs=10, start=first, progress=False)
 
 kept = circuit.run(digits.X, digits.Y, epochs=5, checkpoint="run.checkpoint", progress=False)
 again = circuit.run(

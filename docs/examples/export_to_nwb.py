@@ -10,7 +10,7 @@ from biorrr import Microcircuit
 from biorrr.sims.data import load
 
 digits = load("digits").centred()
-run = Microcircuit(k=2, ridge=0.0073).run(digits.X, digits.Y, every=1, progress=False)
+run = Microcircuit(k=2, ridge=0.0073).run(digits.X, digits.Y, epochs=5, every=1, progress=False)
 run.to_nwb("digits.nwb")
 
 plateau = nap.load_file("digits.nwb")["plateau"]

@@ -6,14 +6,13 @@ Without inhibition the plateau is the whole distal current, and the output grows
 import matplotlib.pyplot as plt
 import numpy as np
 
-from biorrr import Microcircuit, Rate, Rates
+from biorrr import Microcircuit, Rates
 from biorrr.models import Silence
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((10000, 8))
 Y = X[:, :2] @ rng.standard_normal((2, 4)) + 0.5 * rng.standard_normal((10000, 4))
-rates = Rates(x=Rate(0.001), y=Rate(0.003), q=Rate(0.005))
-circuit = Microcircuit(k=2, rates=rates, Q0=np.eye(2), R0=np.eye(2))
+circuit = Microcircuit(k=2, rates=Rates.suggested(X, Y, k=2))
 
 plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
 fig, ax = plt.subplots()

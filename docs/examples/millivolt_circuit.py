@@ -10,7 +10,14 @@ from biorrr.sims.data import load
 
 digits = load("digits").centred()
 circuit = Microcircuit(k=2, ridge=0.0073, cell="millivolts")
-run = circuit.run(digits.X[:300], digits.Y[:300], record=("plateau", "z"), every=1, progress=False)
+run = circuit.run(
+    digits.X,
+    digits.Y,
+    epochs=10,
+    record=("plateau", "z"),
+    every=[(17_670, 17_970)],  # the last 300 samples
+    progress=False,
+)
 
 plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
 fig, axes = plt.subplots(2, 1, figsize=(3.35, 3), sharex=True)

@@ -16,7 +16,7 @@ digits = load("digits").centred()
 rows = []
 for k, seed in itertools.product((1, 2, 4), range(3)):
     run = Microcircuit(k=k, ridge=0.0073, seed=seed).run(
-        digits.X, digits.Y, epochs=20, record=(), progress=False
+        digits.X, digits.Y, epochs=60, record=(), progress=False
     )
     rows.append(
         {"k": k, "seed": seed, "excess": 100 * excess(run.Vx, digits.X, digits.Y, ridge=0.0073)}

@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from biorrr.hints import HintsAtKeywords
 from biorrr.models.auto_rates import PLANNED_FOR_AREAS, plan_of_areas
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import rename
@@ -46,7 +47,7 @@ def suffix(area: int) -> str:
 
 
 @dataclass(frozen=True)
-class Area:
+class Area(HintsAtKeywords):
     """One area of a circuit: its size and its place, from which its parts and their names follow.
 
     Parameters

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from biorrr.hints import HintsAtKeywords
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import names_in
 from biorrr.models.parts import PHASES, Parts, Population, Step, Variable
@@ -14,7 +15,7 @@ from biorrr.models.validation import Count, check_fields
 
 
 @dataclass(frozen=True)
-class Event:
+class Event(HintsAtKeywords):
     """An intervention that happens once, before a sample is presented.
 
     Parameters
@@ -94,7 +95,7 @@ class Silenceable(Departure):
         cells = parts[self.population]
         steps = [
             Step(phase, f"{name} = active * {name}", replays=True)
-            for name, phase in dict.fromkeys(_said(parts, cells))
+            for name, phase in dict.fromkeys(_spoken_variables(parts, cells))
         ]
         active = Variable(
             "active", "0 for a cell that has fallen silent", role="parameter", value=1.0
@@ -102,7 +103,7 @@ class Silenceable(Departure):
         return parts.having(cells.adding(active, *steps))
 
 
-def _said(parts: Parts, cells: Population) -> Iterator[tuple[str, str]]:
+def _spoken_variables(parts: Parts, cells: Population) -> Iterator[tuple[str, str]]:
     """Yield each variable of ``cells`` that synapses read or that counts spikes, with the phase
     after which its value stands when it is read.
     """
@@ -116,13 +117,13 @@ def _said(parts: Parts, cells: Population) -> Iterator[tuple[str, str]]:
             if pathway.target == cells.name and name in dict(pathway.currents)
         ]
         phases += ["input"] * (variable.role == "input")
-        for read in _heard(parts, cells, name):
+        for read in _reading_phases(parts, cells, name):
             before = [phase for phase in phases if order(phase) <= order(read)]
             if before:
                 yield name, max(before, key=order)
 
 
-def _heard(parts: Parts, cells: Population, name: str) -> Iterator[str]:
+def _reading_phases(parts: Parts, cells: Population, name: str) -> Iterator[str]:
     """Yield the phases in which others read the variable ``name`` of ``cells``."""
     if name.endswith("spikes"):
         yield "plasticity"

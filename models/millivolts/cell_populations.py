@@ -164,7 +164,7 @@ class Millivolts(Holding):
         counts = {"event_sum": "event", "burst_sum": "burst"}
         return (
             _complete_at_end(outputs, "z", "a", "inhibition", "plateau").adding(
-                *self._shared(each),
+                *self._common(each),
                 parameter("rest_soma", "current into the soma at rest", self.rest_soma, "pA"),
                 parameter(
                     "gain_soma", "current that one unit of output adds", self.gain_soma, "pA"
@@ -206,7 +206,7 @@ class Millivolts(Holding):
         currents, counts = {"I_in": "interneuron_current"}, {"spike_sum": "spike"}
         return (
             _complete_at_end(inner, "n").adding(
-                *self._shared(each),
+                *self._common(each),
                 parameter(
                     "rest_interneuron",
                     "current into an interneuron at rest",
@@ -229,7 +229,7 @@ class Millivolts(Holding):
             _within_groups("interneuron_spikes", cells, inner.name, counts, "interneuron output"),
         )
 
-    def _shared(self, population: int) -> tuple[Variable, ...]:
+    def _common(self, population: int) -> tuple[Variable, ...]:
         """Return the parameters that outputs and interneurons share."""
         return (
             parameter("cells_each", "cells that stand for one", float(population)),

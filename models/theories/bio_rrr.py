@@ -45,7 +45,7 @@ class BioRRR(Theory):
 
     def parts(self, n: int) -> Parts:
         """Return the parts of the microcircuit, whose sensory fibres are noisy."""
-        rates = Rates(self.rate, self.rate.scaled(self.distal), self.rate.scaled(self.inhibitory))
+        rates = Rates(self.rate, self.rate.times(self.distal), self.rate.times(self.inhibitory))
         return microcircuit_parts(self.k, self.k, rates).having(sensory_fibres(self.ridge))
 
     def start(self, m, n, seed):

@@ -58,7 +58,7 @@ class Theory(ABC):
     readout: ClassVar[str] = "U"
     apical: ClassVar[str] = "apical"
     s: ClassVar[float] = 0.0
-    ports: ClassVar[Mapping[str, str]] = {"x": "sensory.shown", "y": "instructive.y"}
+    ports: ClassVar[Mapping[str, str]] = {"x": "sensory.presented", "y": "instructive.y"}
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -87,24 +87,28 @@ class Theory(ABC):
 
 def sensory_fibres(ridge: float) -> Population:
     """Return feedforward fibres with noise of variance ``ridge``."""
-    return noisy_fibres("sensory", "input", "shown", "x", ridge, Stream.OWN)
+    return noisy_fibres("sensory", "input", "presented", "x", ridge, Stream.OWN)
 
 
 def noisy_fibres(
-    name: str, dimension: str, shown: str, heard: str, ridge: float, stream: int
+    name: str, dimension: str, presented: str, heard: str, ridge: float, stream: int
 ) -> Population:
-    """Return fibres that carry what is ``shown``, with noise of variance ``ridge``, as the variable
-    ``heard``.
+    """Return fibres that carry what is ``presented``, with noise of variance ``ridge``, as the
+    variable ``heard``.
     """
     return Population(
         None,
         name,
         (
-            Variable(shown, "input as it is shown", role="input"),
+            Variable(presented, "input as it is presented", role="input"),
             Variable(heard, "input with noise"),
             parameter("noise", "standard deviation of the noise", float(ridge) ** 0.5),
         ),
-        (Step("input", f"{heard} = {shown} + noise * gaussian_draw(seed, {stream}, moment, i)"),),
+        (
+            Step(
+                "input", f"{heard} = {presented} + noise * gaussian_draw(seed, {stream}, moment, i)"
+            ),
+        ),
         dimension=dimension,
     )
 

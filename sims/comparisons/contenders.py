@@ -70,7 +70,7 @@ def compare_learners(
     """
     waiting, courses = [*contenders], dict[tuple[str, Contender], xr.Dataset]()
     for fraction in FRACTIONS:
-        tried = [replace(one, rates=one.rates and one.rates.scaled(fraction)) for one in waiting]
+        tried = [replace(one, rates=one.rates and one.rates.times(fraction)) for one in waiting]
         found = lab.map(learn, {"contender": tried, "seed": lab.settings.every_seed}, posed)
         for place, one in enumerate(waiting):
             course = found.isel(contender=place, drop=True).assign(fraction=fraction)

@@ -1,7 +1,7 @@
-"""Data as values, which settings hold, configs write as tables, and which load themselves.
+"""Names of data, which settings hold and configs write as tables.
 
-A value names data and knows how to load them: a named data set, or a file with the options that say
-what to take of it. This module imports nothing heavy, so that ``--help`` need not wait.
+Each names a data set, or a file with the options that say what to take of it, and its method loads
+the data. This module imports nothing heavy, so that ``--help`` need not wait.
 """
 
 from __future__ import annotations

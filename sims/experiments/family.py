@@ -229,18 +229,19 @@ def summary(results: xr.Dataset) -> list[Quantity]:
     ]
 
 
-def in_words(one: xr.Dataset) -> str:
-    """Return the worst of all seeds and neurons at one s, and the distal rule, as a row of the
-    table.
+def in_words(one: xr.Dataset) -> dict[str, str]:
+    """Return the worst of all seeds and neurons at one s, and the distal rule, by their words in
+    the table.
     """
     worst = {quantity.name: quantity.text for quantity in summary(one)}
     own_current = round(one["own_current"].item(), 9) + 0.0  # without rounding errors
-    return (
-        f"excess {worst['excess_max']}, whitening error {worst['whitening_error_max']}, eigenvalues"
-        f" off by {worst['eigenvalue_deviation']}, plateau off by"
-        f" {worst['plateau_relative_error_max']}, distal rule yz' -"
-        f" {readable(own_current)} ya' - {readable(one['decay'].item())} Vy"
-    )
+    return {
+        "excess": worst["excess_max"],
+        "whitening error": worst["whitening_error_max"],
+        "eigenvalues off by": worst["eigenvalue_deviation"],
+        "plateau off by": worst["plateau_relative_error_max"],
+        "distal rule": f"yz' - {readable(own_current)} ya' - {readable(one['decay'].item())} Vy",
+    }
 
 
 def judge(results: xr.Dataset, unjudged: str, **about: Any) -> Iterator[Claim]:

@@ -300,17 +300,19 @@ def follow_oscillation(
     start = theory.unflatten(theory.flatten(best) + 0.1 * mode.real, best)
     names = ("Vx", "Vy", "Q", "R") if l else ("Vx", "Vy", "M")
     circuit = make_circuit(task, l, rates, dict(zip(names, start, strict=True)))
+    predicted = {"decay_theory": -values[at].real, "frequency_theory": values[at].imag}
     lag, product, power = 500, 0.0, 0.0
     samples = lag * max(task.settings.samples // lag, 2)
     for seed in task.settings.every_seed:
         run = simulate((X, Y), circuit, samples, seed, snapshots=[*range(0, samples + 1, lag)])
+        if run is None:
+            return predicted | {"decay": np.nan, "frequency": np.nan}
         weights = theory.align([run.data[name].values for name in names], best)
         amplitude = (theory.flatten(weights) - theory.flatten(best)) @ read[at]
         product += amplitude[1:] @ amplitude[:-1].conj()
         power += np.square(np.abs(amplitude[:-1])).sum()
     p = np.log(product / power) / lag
-    found = {"decay": -p.real, "frequency": p.imag}
-    return found | {"decay_theory": -values[at].real, "frequency_theory": values[at].imag}
+    return predicted | {"decay": -p.real, "frequency": p.imag}
 
 
 def silence_cells(task: Task, problem: tuple[Any, Any], silent: int) -> dict[str, Any]:
@@ -342,11 +344,11 @@ def silence_cells(task: Task, problem: tuple[Any, Any], silent: int) -> dict[str
     return {name: (("seed", "time"), np.array(found)[..., at]) for at, name in enumerate(names)}
 
 
-def summarise(results: Mapping[str, xr.Dataset], k: int) -> Iterator[Quantity]:
-    """Yield what the comparison comes to. The best rates are those of half of the seeds, and what
-    they give is that of the others.
+def best_rates(maps: xr.Dataset, k: int) -> Iterator[Quantity]:
+    """Yield the share of rates at which each circuit learns, and the excess at its own best: those
+    of every second seed, scored on the others.
     """
-    maps, unequal, turns, modes, silence = results.values()
+    first = min(1, maps.sizes["seed"] - 1)
     for l, name in {k: "interneurons", DIRECT: "direct"}.items():
         excess = maps["excess"].sel(l=l).stack(rates=("x", "q"))
         learns = excess.median("seed") < TOLERATED
@@ -354,12 +356,18 @@ def summarise(results: Mapping[str, xr.Dataset], k: int) -> Iterator[Quantity]:
         for problem in maps["problem"].values.tolist():
             one = excess.sel(problem=problem)
             best = one.isel(seed=slice(0, None, 2)).mean("seed").argmin("rates").item()
-            at = one.isel(seed=slice(1, None, 2), rates=best)
+            at = one.isel(seed=slice(first, None, 2), rates=best)
+            spread = at.std("seed").item() if at.size > 1 else None
             share, key = learns.sel(problem=problem).mean().item(), f"{name}_{problem}"
             row, rates = f"{problem}, {name}", f"with x = {at.x.item():g}, q/x = {at.q.item():g}"
-            of_seeds = {"spread": at.std("seed").item(), "row": row}
-            yield Quantity(f"{key}_best", at.mean().item(), PERCENT, "best excess", **of_seeds)
+            yield Quantity(f"{key}_best", at.mean().item(), PERCENT, "best excess", spread, row=row)
             yield Quantity(f"{key}_tolerated", share, PERCENT, f"{rates}; rates tolerated", row=row)
+
+
+def summarise(results: Mapping[str, xr.Dataset], k: int) -> Iterator[Quantity]:
+    """Yield what the comparison comes to."""
+    maps, unequal, turns, modes, silence = results.values()
+    yield from best_rates(maps, k)
     for silent, name in {0: "intact", k: "k_left", k + 2: "fewer_left"}.items():
         for time, when in enumerate(("at_once", "later")):
             for measured in ("plateaus", "variance", "excess"):

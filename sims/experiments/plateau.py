@@ -1,6 +1,6 @@
 """Show plateau potentials, and that they come to equal the back-propagated error.
 
-Plateau and error are equal wherever proximal plasticity has come to rest, so excess and whitening
+Plateau and error are equal wherever proximal weights no longer change, so excess and whitening
 error are reported beside them. At the optimum the inhibition Qn equals Vy'y~, the full-rank
 regression as the distal weights see it, so the plateau a - Qn equals the back-propagated error
 Vy'(y - y~). Both are compared on all samples, neuron by neuron, in traces recorded with learning
@@ -263,7 +263,7 @@ def measured(results: xr.Dataset) -> Iterator[Quantity]:
 def judge(results: xr.Dataset, unjudged: str, **about: Any) -> Iterator[Claim]:
     """Judge what Secs. 4 and 6 say of circuits at one s, by the worst neuron of each seed.
 
-    Plateau and error are equal wherever proximal plasticity has come to rest, whatever Q and R are.
+    Plateau and error are equal wherever proximal weights no longer change, whatever Q and R are.
     A circuit that the other rules have led elsewhere is found out by its excess and its whitening
     error.
     """

@@ -229,7 +229,7 @@ def learn_late(
 def run_laps(task: Task, rule: str) -> dict[str, Any]:
     """Return the field of a cell after laps with plateaus, (position,)."""
     X, still = lap()[1], np.zeros_like(plateau())
-    # Laps without plateaus before and after: traces come to rest, and all of the last plateau's is
+    # Laps without plateaus before and after: traces decay, and all of the last plateau's is
     # learned.
     course = [still, *[plateau()] * LAPS, still]
     inputs = np.tile(X, (len(course), 1))

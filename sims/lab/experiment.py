@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from biorrr.sims.lab.findings import Findings
+from biorrr.sims.lab.findings import COLUMNS, Findings
 from biorrr.sims.lab.lab import Lab, StoppedError, Workplace
 from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder
 from biorrr.sims.lab.settings import BasicSettings
@@ -135,7 +135,7 @@ def carry_out(
             if findings.failure and folder.replaces:  # half a run takes no other's place
                 _refuse_to_replace(findings.failure, folder)
             # What was found comes first: figures take longer to draw than a short run takes.
-            columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+            columns = shutil.get_terminal_size((COLUMNS, 24)).columns
             print(*findings.lines(columns), sep="\n", flush=True)
             # The engine that "auto" was: it repeats the run bit for bit.
             engine = {key: one for key, one in findings.numbers.items() if key == "engine"}

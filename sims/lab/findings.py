@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from biorrr.sims.lab.claims import Claim
 
 SETUP = ("k", "s", "ridge", "seeds", "samples")  # quantities that captions state
+COLUMNS = 100  # of lines that go to no terminal
 PERCENT = "%"  # the unit of a fraction that is shown in percent
 
 
@@ -170,25 +172,21 @@ class Findings:
 
     @property
     def table(self) -> dict[str, object]:
-        """Rows of the printed table: quantities with words, those of one row together."""
-        rows: dict[str, list[str]] = {}
+        """Rows of the printed table: the text of quantities with words, by these words where
+        several share a row.
+        """
+        rows: dict[str, dict[str, str]] = {}
         for one in self.quantities:
             if one.words:
-                text = f"{one.words} {one.text}" if one.row else one.text
-                rows.setdefault(one.row or one.words, []).append(text)
-        return {label: "; ".join(said) for label, said in rows.items()} | dict(self.rows)
+                words = one.words if one.row else ""
+                rows.setdefault(one.row or one.words, {})[words] = one.text
+        return rows | dict(self.rows)
 
-    def lines(self, columns: int | None = None) -> list[str]:
-        """Return the lines that are printed: title, table, claims and the closing.
-
-        Lines that are longer than ``columns`` are wrapped.
+    def lines(self, columns: int = COLUMNS) -> list[str]:
+        """Return the lines that are printed, of at most so many ``columns``: title, table, claims
+        and the closing.
         """
-        table = self.table
-        width = max(map(len, table), default=0)
-        lines = [self.headline]
-        lines += [f"  {label:{width}}  {_cell(value)}" for label, value in table.items()]
-        if columns is not None:
-            lines = [wrapped for line in lines for wrapped in _wrap(line, columns, width + 4)]
+        lines = [*_wrap(self.headline, columns, 2), *_table_lines(self.table, columns)]
         said = []
         if self.claims:
             said += ["the paper's claims", *_claim_lines(self.claims)]
@@ -196,8 +194,7 @@ class Findings:
             said += ["tests of our own", *_claim_lines(self.own_tests)]
         if any("±" in line for line in (*lines, *said)):
             said.append("the number after ± is the standard deviation over seeds")
-        if columns is not None:
-            said = [wrapped for line in said for wrapped in _wrap(line, columns, 6)]
+        said = [wrapped for line in said for wrapped in _wrap(line, columns, 6)]
         return [*lines, *said, *filter(None, self.closing)]
 
 
@@ -206,10 +203,51 @@ def _wrap(line: str, columns: int, indent: int) -> list[str]:
     spaces, or with a few in a narrow terminal.
     """
     after = " " * min(indent, columns // 2)
-    return textwrap.wrap(line, max(columns, 20), subsequent_indent=after, break_on_hyphens=False)
+    wrapped = textwrap.wrap(line, max(columns, 20), subsequent_indent=after, break_on_hyphens=False)
+    return wrapped or [line]
+
+
+def _table_lines(table: Mapping[str, object], columns: int) -> list[str]:
+    """Return the lines of a table; rows with the same words, one after another, stand under them
+    where they fit.
+    """
+    width = max(map(len, table), default=0)
+    lines: list[str] = []
+    for heads, rows in itertools.groupby(table.items(), key=lambda row: _heads(row[1])):
+        cells = dict(rows)
+        grid = _grid(heads, cells, width) if heads and len(cells) > 1 else []
+        if grid and max(map(len, grid)) <= columns:
+            lines += grid
+            continue
+        for label, value in cells.items():
+            lines += _wrap(f"  {label:{width}}  {_cell(value)}", columns, width + 4)
+    return lines
+
+
+def _heads(value: object) -> tuple[str, ...]:
+    """Return the words under which a row of the table stands."""
+    return tuple(value) if isinstance(value, Mapping) and len(value) > 1 else ()
+
+
+def _grid(heads: Sequence[str], rows: Mapping[str, Any], width: int) -> list[str]:
+    """Return ``rows``, words to text by label, in columns that begin with their words."""
+    wide = [
+        max(len(text) for text in (*(row[head] for row in rows.values()), *head.split()))
+        for head in heads
+    ]
+    over = [textwrap.wrap(head, size) for head, size in zip(heads, wide, strict=True)]
+    above = [("", each) for each in itertools.zip_longest(*over, fillvalue="")]
+    below = [(label, row.values()) for label, row in rows.items()]
+    lines = []
+    for label, row in (*above, *below):
+        padded = (f"{cell:{size}}" for cell, size in zip(row, wide, strict=True))
+        lines.append("  ".join([f"  {label:{width}}", *padded]).rstrip())
+    return lines
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{words} {text}".strip() for words, text in value.items())
     return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

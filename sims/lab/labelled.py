@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from biorrr.circuit.results.without_dask import leave_dask_out
 from biorrr.errors import InputTypeError
+
+leave_dask_out()
 
 
 @dataclass(frozen=True)

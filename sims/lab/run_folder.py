@@ -40,7 +40,7 @@ PAGE = "report.html"  # what `biorrr report` makes of a run
 UNFINISHED, CHECKPOINTS, RESULTS = "unfinished", "checkpoints", "results"
 INTERRUPTED = "interrupted"  # how a run ended that can go on
 # Seconds to wait for a lock: `biorrr report` and the children of a killed run hold it for a moment.
-PATIENCE = 0.5
+PATIENCE = 2.0
 
 
 class RunFolder:
@@ -358,6 +358,7 @@ def save_figure(axes: Any, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure = np.ravel(axes)[0].figure
+    figure.set_dpi(200)  # text is measured once for each resolution
     figure.savefig(path, dpi=200)
     plt.close(figure)
 

@@ -120,7 +120,9 @@ class Settings:
 
     @property
     def every_data(self) -> tuple[Any, ...]:
-        """Data that an experiment with these settings reads, as values that load themselves."""
+        """Names of the data that an experiment with these settings reads, each of which loads
+        them.
+        """
         data = getattr(self, "data", ())
         return data if isinstance(data, tuple) else (data,)
 

@@ -185,7 +185,7 @@ class _Notices(logging.Handler):
 def _end_with(parent: int) -> None:
     """End this process when its parent has ended."""
     while os.getppid() == parent:
-        time.sleep(0.5)
+        time.sleep(0.1)
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -317,8 +317,7 @@ def contest(rng):
     shapes = dict.fromkeys(
         ("excess", "law", "participation", "whitening"), ("data", "theory", "seed")
     )
-    names = ["Bio-RRR", "burst-dependent", "feedback alignment", "Sacramento", "Bio-CCA",
-             "Bio-CCA"]  # fmt: skip
+    names = ["Bio-RRR", "burst-dependent", "feedback alignment", "Sacramento", "Bio-CCA", "Bio-CCA"]
     coords = {"data": ["digits", "v1v2"], "theory": names}
     sizes = {"data": 2, "theory": 6, "seed": 3}
     return theories.plot_theories(dataset(rng, shapes, coords, {"k": 2}, low=1e-3, **sizes))
@@ -415,14 +414,42 @@ COMMUNICATION = [
     communication.plot_lags,
 ]
 DRAWN = [
-    learning, excess_of_seeds, angles, plateau, plateau_in_a_column, plateau_of_one_stretch, raster,
-    symmetry, symmetry_without_prediction, meeting, filters_as_pictures, filters_as_curves,
-    eigenvalues, weights, wiring, audit, recorded, every_s, compare, constraint, images,
+    learning,
+    excess_of_seeds,
+    angles,
+    plateau,
+    plateau_in_a_column,
+    plateau_of_one_stretch,
+    raster,
+    symmetry,
+    symmetry_without_prediction,
+    meeting,
+    filters_as_pictures,
+    filters_as_curves,
+    eigenvalues,
+    weights,
+    wiring,
+    audit,
+    recorded,
+    every_s,
+    compare,
+    constraint,
+    images,
     sensitivity,
-    learning_of_areas, plateaus_of_areas, departures, sweep_of_numbers, sweep_of_words,
-    sweep_of_two, contest, lags, delays, fields, maps_of_rates,
-    linear_theory, silence,
-]  # fmt: skip
+    learning_of_areas,
+    plateaus_of_areas,
+    departures,
+    sweep_of_numbers,
+    sweep_of_words,
+    sweep_of_two,
+    contest,
+    lags,
+    delays,
+    fields,
+    maps_of_rates,
+    linear_theory,
+    silence,
+]
 
 
 def test_every_function_that_plots_is_drawn_here():

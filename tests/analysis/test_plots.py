@@ -400,8 +400,8 @@ def test_raster_puts_each_spike_at_its_time_and_cell_above_the_traces(rng):
     assert raster.get_ylabel() == "spikes of"
     ratios = raster.get_gridspec().get_height_ratios()
     assert ratios[0] == pytest.approx(0.35 + 2 * 0.5)  # inches: half of one for each neuron
-    note = raster.figure.legends[0].get_title().get_text()
-    assert note == "Each faint line: a new sample comes on."
+    words = [text.get_text() for text in raster.figure.legends[0].get_texts()]
+    assert words == ["scale, in units of the data", "a new sample"]
     assert len(panels) == 2
     assert panels[-1].get_xlabel() == "time (ms)"
     for panel in (raster, *panels):

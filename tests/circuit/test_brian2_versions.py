@@ -13,7 +13,7 @@ def test_the_installed_brian2_is_one_of_those_that_were_checked():
     """Python 3.11 has 2.9, Python 3.12 has 2.10, Python 3.13 has 2.10 and 2.11: `make test-pythons`
     tries them.
     """
-    version = brian2_private.installed_brian2()
+    version = brian2_private.brian2_version()
     assert brian2_private.is_tested(version), (
         f"Brian2 {version} has not been checked: run `make test-pythons` with it and, if all tests"
         " but this one pass, add it to TESTED in circuit/engines/brian2_private.py and to"
@@ -23,7 +23,7 @@ def test_the_installed_brian2_is_one_of_those_that_were_checked():
 
 @pytest.fixture
 def another_brian2(monkeypatch):
-    monkeypatch.setattr(brian2_private, "installed_brian2", lambda: "2.12.0")
+    monkeypatch.setattr(brian2_private, "brian2_version", lambda: "2.12.0")
     choice._say_once.cache_clear()
     yield
     choice._say_once.cache_clear()

@@ -201,13 +201,13 @@ def test_cells_of_a_pathway_are_counted_in_its_code(data):
 @pytest.mark.parametrize("what", ["order", "replay"])
 def test_nothing_outside_the_data_is_presented(what, data, make_circuit, monkeypatch):
     """Compiled code would read it, or end Python."""
-    shown = Presentation.shown
+    shown = Presentation.sequence
 
     def stray(presentation, start, stop):
         ticks = shown(presentation, start, stop)
         ticks[7, 0 if what == "order" else 2] = 40 if what == "order" else -7
         return ticks
 
-    monkeypatch.setattr(Presentation, "shown", stray)
+    monkeypatch.setattr(Presentation, "sequence", stray)
     with pytest.raises(RuntimeError, match=f"^{what}: must lie in .*, within the data"):
         make_circuit("cpp", ridge=0.1, replay=2).run(data[0][:40], data[1][:40], progress=False)

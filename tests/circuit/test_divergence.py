@@ -25,7 +25,7 @@ def test_what_is_left_of_a_diverged_run(engine, replay, data, make_circuit):
         f"the circuit diverged at sample {run.samples}: activity is no longer finite; rates are, as"
         " multiples of Rates.suggested(X, Y, 2, 0), eta_x"
     )
-    assert message.endswith("lower eta_x (rates.x) first")
+    assert message.endswith("lower eta_x (rates.x) first, then eta_y and eta_q")
     assert 0 < run.samples < 1000
     assert len(run.data["seen"]) > 1
     assert len(run.data["sample"]) == run.samples

@@ -34,7 +34,7 @@ def test_products_of_traces_teach(engine, data, make_circuit, make_loop):
     X, Y = data[0][:300], data[1][:300]
     loop = make_loop(s=0.3, ridge=0.2)
     e, p, o = np.zeros(6), np.zeros(2), np.zeros(2)
-    shown = Presentation(300, 6, "sequential", replay=4, seed=7).shown(0, 300)
+    shown = Presentation(300, 6, "sequential", replay=4, seed=7).sequence(0, 300)
     late = np.concatenate([np.zeros((2, 4)), Y])
     for t, (row, *replayed) in enumerate(shown):
         Vx, Vy, eta = loop.Vx, loop.Vy, {path: getattr(loop.rates, path)(t) for path in "xyqr"}

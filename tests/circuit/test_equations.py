@@ -36,7 +36,7 @@ def test_replay_is_the_ridge_of_the_loop(engine, data, make_circuit, make_loop):
     X, Y = data
     order = np.random.default_rng(3).integers(len(X), size=2000)
     loop = make_loop(s=0.3, ridge=0.2)
-    shown = Presentation(len(X), X.shape[1], order, replay=4, seed=7).shown(0, len(order))
+    shown = Presentation(len(X), X.shape[1], order, replay=4, seed=7).sequence(0, len(order))
     for row, *replayed in shown:
         loop.present(X[row], Y[row], replayed=[-1 - i for i in replayed])
     circuit = make_circuit(engine, s=0.3, ridge=0.2, replay=4, seed=7)
@@ -81,7 +81,7 @@ def test_traces_and_snapshots_are_those_of_their_sample(
     """
     X, Y = data
     X, Y = X[:200], Y[:200]
-    shown = Presentation(200, X.shape[1], "sequential", replay=4, seed=7).shown(0, 200)
+    shown = Presentation(200, X.shape[1], "sequential", replay=4, seed=7).sequence(0, 200)
     loop = make_loop(s=0.3, ridge=ridge)
     activities, after = [], {0: {name: getattr(loop, name) for name in WEIGHTS}}
     for row, *replayed in shown:

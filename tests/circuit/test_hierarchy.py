@@ -206,7 +206,7 @@ def test_replay_settles_too(engine, data):
     run = learn(circuit(2, engine, ridge=(0.2, 0.0), replay=2), (X, Y), snapshots=1)
     from biorrr.circuit.stimulus.presentation import Presentation
 
-    shown = Presentation(6, 5, "sequential", 2, 0).shown(0, 6)
+    shown = Presentation(6, 5, "sequential", 2, 0).sequence(0, 6)
     for x, y, ticks in zip(X, Y, shown, strict=True):
         loop.present(x, y, loop.settled, replayed=-1 - ticks[1:])
     for name, expected in named(loop.weights).items():
@@ -453,8 +453,9 @@ def test_a_ridge_above_the_power_of_x_does_not_silence_inhibition():
 
 def test_a_hierarchy_has_no_single_q_and_r(data):
     run = Hierarchy((2, 2), engine="numpy").run(data[0][:20], data[1][:20], progress=False)
-    with pytest.raises(ValueError, match=r"r_minus_qt: needs matrices Q and R, .* has W1, A1, Q1"):
-        _ = run.r_minus_qt
+    for name in ("r_minus_qt", "r_minus_qt_relative"):
+        with pytest.raises(ValueError, match=r"r_minus_qt: needs matrices Q and R, .* W1, A1, Q1"):
+            getattr(run, name)
 
 
 @pytest.mark.parametrize("areas", [(4, 3, 2), (4, 4, 3, 2), (4, 4, 4, 3, 2)])

@@ -17,7 +17,7 @@ def test_the_rule_is_what_a_plain_loop_computes(engine, data, make_circuit, make
     X, Y = data[0][:300], data[1][:300]
     loop = make_loop(s=0.3, ridge=0.2)
     gain = 0.2 * 6 / 4
-    for row, *replayed in Presentation(300, 6, "sequential", replay=4, seed=7).shown(0, 300):
+    for row, *replayed in Presentation(300, 6, "sequential", replay=4, seed=7).sequence(0, 300):
         eta = {path: getattr(loop.rates, path)(loop.t) for path in "xyqr"}
         scaled = eta["q"] * (1 - (loop.Vx.T @ X[row]) ** 2) * loop.Vx
         loop.present(X[row], Y[row])

@@ -84,8 +84,10 @@ def test_a_run_that_diverges_names_the_rate_that_is_wrong():
     named = str(caught.value).split("rates.")[-1][0]
     rates[named] = getattr(suggested, named)
     assert learn(X, Y, 2, Rates(**rates)).ended == "done"
-    with pytest.raises(Diverged, match=r"lower eta_x \(rates.x\) first"):
+    with pytest.raises(Diverged, match=r"lower eta_x \(rates.x\) first$"):
         learn(X, Y, 2, replace(suggested, x=10.0))
+    with pytest.raises(Diverged, match=r"lower eta_x \(rates.x\) first, then eta_y and eta_q$"):
+        learn(X, Y, 2, Rates(0.1, 0.01, 0.01))
     with pytest.raises(Diverged, match="initial weights are too large; begin with its start"):
         learn(X, Y, 2, Rates(0.001, start=(0.01, 0.1, 100.0)))
 
@@ -110,16 +112,33 @@ def test_a_run_whose_inhibition_faded_says_so():
     with pytest.warns(
         UserWarning,
         match=r"inhibition has faded: \|\|Q\|\| fell from 0.4.* to .*e-.*, outputs of unit"
-        r" variance need 0.*, and they have at most .* of the power that is due; eta_q/eta_x is .*"
+        r" variance need 0.*, and their largest variance is .*; eta_q/eta_x is 1,.00"
         r" times that of Rates.suggested\(X, Y, 2, 0\): raise eta_x \(rates.x\), or lower eta_q",
     ):
         learn(data.X, data.Y, 2, Rates(1e-4, 0.01, 0.003), samples=10_000)
-    with pytest.warns(UserWarning, match="outputs have died: they have at most"):
+    with pytest.warns(UserWarning, match="outputs have died: their largest"):
         learn(data.X, data.Y, 2, Rates(1e-6, 1e-6, 1e-6), samples=10_000)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*(faded|died)")
         learn(data.X, data.Y, 2, Rates(1e-6, 1e-6, 1e-6), samples=1000)  # too short to tell
         learn(data.X, data.Y, 2, Rates.suggested(data.X, data.Y, 2), samples=20_000)
+
+
+@pytest.mark.parametrize(
+    ("given", "died"),
+    [((1e-4, 1e-2, 1e-3), "along 1 of 2 directions"), ((1e-3, 1e-2, 1e-4), ": their largest")],
+)
+def test_outputs_that_die_of_fast_distal_synapses_are_told_and_live_by_the_remedy(given, died):
+    X, Y = gaussian(np.random.default_rng(0))
+    with pytest.warns(UserWarning, match=rf"outputs have died.*{died}.*lower eta_y") as told:
+        learn(X, Y, 2, Rates(*given), samples=36_000)
+    (text,) = (str(one.message) for one in told if "died" in str(one.message))
+    times = float(re.search(r"eta_y/eta_q is ([0-9.,]+) times", text)[1].replace(",", ""))
+    x, y, q = given
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*(faded|died)")
+        run = learn(X, Y, 2, Rates(x, y / times, q), samples=100_000)
+    assert ExactSolution(X, Y).excess(run.Vx) < 0.05
 
 
 def test_silent_directions_that_are_worth_more_samples_are_told_apart():
@@ -133,3 +152,15 @@ def test_silent_directions_that_are_worth_more_samples_are_told_apart():
         " outputs can find: present more samples",
     ):
         learn(X, Y, 4, "auto", samples=10_000)
+
+
+def test_a_run_that_finds_nothing_says_so():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (3000, 2))
+    Y = np.sign(X[:, :1] * X[:, 1:])  # exclusive-or, which no linear cell can tell
+    with pytest.warns(
+        UserWarning,
+        match=r"all outputs are silent \(their largest variance is .*e-.*, and 1 is due\): what x"
+        " and y share is too weak .* in 90000 samples; present more, or check",
+    ):
+        Microcircuit(1, ridge=0.001).run(X, Y, epochs=30, centre=True, record=(), progress=False)

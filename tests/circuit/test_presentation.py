@@ -19,7 +19,7 @@ def test_every_epoch_is_a_new_permutation():
 
 
 def test_replay_goes_through_all_inputs_before_any_comes_again():
-    shown = stream(replay=4).shown(0, 30)
+    shown = stream(replay=4).sequence(0, 30)
     assert (shown[:, 0] >= 0).all()
     turns = (-1 - shown[:, 1:]).reshape(-1, 6)
     np.testing.assert_array_equal(np.sort(turns, axis=1), np.tile(np.arange(6), (20, 1)))
@@ -30,7 +30,7 @@ def test_a_stream_can_be_taken_up_anywhere():
     whole = stream(replay=4)
     for cut in (1, 7, 64, 99):
         again = stream(replay=4)
-        np.testing.assert_array_equal(again.shown(cut, 130), whole.shown(0, 130)[cut:])
+        np.testing.assert_array_equal(again.sequence(cut, 130), whole.sequence(0, 130)[cut:])
 
 
 def test_short_runs_begin_as_long_ones():

@@ -1,5 +1,7 @@
 """``run.summary``: numbers as computed by hand, and what it says of circuits it cannot judge."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -123,10 +125,16 @@ def test_circuits_of_other_kinds_are_judged_as_far_as_theory_goes(data, tmp_path
     assert "biorrr hierarchy" in str(summary)
     own = Microcircuit(2, departures=[AllOrNone(0.1)], engine="numpy").run(X, Y, progress=False)
     assert np.isfinite(own.summary(X, Y)["excess"])
+    assert not re.search(r"\d%", str(own.summary(X, Y)))
     oja = Pathway(
-        "oja", "sensory", "cell", drives="z", current="w * x_pre", phase="drive",
+        "oja",
+        "sensory",
+        "cell",
+        drives="z",
+        current="w * x_pre",
+        phase="drive",
         change="0.01 * z_post * (x_pre - z_post * w)",
-    )  # fmt: skip
+    )
     cells = [SensoryInput(), Population(1, "cell", [Variable("z", "output")])]
     summary = Circuit(cells, [oja], engine="numpy").run({"x": X}, progress=False).summary()
     assert summary["weight_change"] > 0

@@ -178,7 +178,7 @@ def test_a_run_may_override_seed_and_weights(few, make_circuit):
     np.testing.assert_array_equal(
         circuit.run(*few, weights={"Vx": Vx0}, progress=False).data["Vx"][0], Vx0
     )
-    rates = circuit.rates.scaled(0.5)
+    rates = circuit.rates.times(0.5)
     run = dataclasses.replace(circuit, rates=rates).run(*few, record="z", progress=False)
     assert run.data["eta_x"].values[0] == pytest.approx(rates.x(0))
 

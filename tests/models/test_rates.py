@@ -22,7 +22,7 @@ def test_a_rate_without_N_is_constant():
 
 
 def test_scaled_rates_keep_their_decay():
-    rates = Rates(Rate(1.0, 10), Rate(2.0, 20), Rate(3.0, 30)).scaled(0.5)
+    rates = Rates(Rate(1.0, 10), Rate(2.0, 20), Rate(3.0, 30)).times(0.5)
     assert (rates.x, rates.y, rates.q, rates.r) == (
         Rate(0.5, 10),
         Rate(1.0, 20),
@@ -40,7 +40,7 @@ def test_R_learns_as_fast_as_Q_unless_told():
 def test_numbers_are_constant_rates():
     assert Rates(0.01) == Rates(Rate(0.01), Rate(0.01), Rate(0.01), Rate(0.01))
     assert Rates(0.1, q=0.02) == Rates(Rate(0.1), Rate(0.1), Rate(0.02), Rate(0.02))
-    assert Rates(0.01, start=(0.1, 0.2, 0.3)).scaled(2) == Rates(0.02, start=(0.1, 0.2, 0.3))
+    assert Rates(0.01, start=(0.1, 0.2, 0.3)).times(2) == Rates(0.02, start=(0.1, 0.2, 0.3))
     with pytest.raises(
         InputTypeError, match=r"Rates.y: must be Rate\(...\) or a number \(got 'a'\)"
     ):

@@ -4,7 +4,9 @@ import itertools
 import json
 import os
 import re
+from contextlib import ExitStack
 from pathlib import Path
+from threading import Timer
 
 import filelock
 import numpy as np
@@ -207,6 +209,17 @@ def test_run_written_since_the_command_began_is_not_overwritten(tmp_path):
     with pytest.raises(FolderError, match="has a run in it"), slow:
         raise AssertionError("must not begin")
     assert contents(tmp_path) == before
+
+
+def test_a_lock_that_is_held_for_a_moment_is_waited_for(tmp_path):
+    """Processes of a run that was killed hold it until they see that it is gone, on a busy machine
+    a second later.
+    """
+    held = ExitStack()
+    held.enter_context(lock(tmp_path))
+    Timer(1.0, held.close).start()
+    with lock(tmp_path):
+        pass
 
 
 def test_folder_taken_away_between_making_and_locking_is_made_again(tmp_path, monkeypatch):

@@ -76,6 +76,14 @@ def test_a_circuit_near_the_optimum_oscillates_as_linear_theory_says(l):
     assert found["frequency"] == pytest.approx(found["frequency_theory"], rel=0.04)
 
 
+def test_of_a_circuit_that_diverges_only_the_theory_of_its_oscillation_is_known():
+    one = task("numpy", samples=2000)
+    one.settings.every_seed = range(1)
+    found = experiment.follow_oscillation(one, {"it": (X, Y)}, "it", K, y=1.0, q=1000.0)
+    assert np.isnan([found["decay"], found["frequency"]]).all()
+    assert found["decay_theory"] > 0
+
+
 def test_every_claim_fails_for_circuits_that_break_it():
     seeds, k = np.arange(4), 2
     grid = {"problem": ["one"], "l": [0, k], "x": [0.001, 0.01], "q": [1.0, 10.0]}
@@ -106,6 +114,19 @@ def test_every_claim_fails_for_circuits_that_break_it():
     found = {one.name: one for one in experiment.summarise(results, k)}
     for name, (text, *_) in experiment.CLAIMS.items():
         assert Claim.about(found[name], text).holds is False, name
+
+
+@pytest.mark.parametrize(
+    ("seeds", "best", "spread"), [(1, 0.1, None), (2, 0.2, None), (4, 0.3, 0.1)]
+)
+def test_the_best_rates_of_half_of_the_seeds_are_scored_on_the_others(seeds, best, spread):
+    sizes = {"problem": ["one"], "l": [0, K], "x": [0.001, 0.003], "q": [1.0], "seed": range(seeds)}
+    excess = xr.DataArray(np.full((1, 2, 2, 1, seeds), 0.9), sizes)
+    excess[:, :, 1] = [0.1, 0.2, 0.1, 0.4][:seeds]  # the better rates
+    found = {one.name: one for one in experiment.best_rates(xr.Dataset({"excess": excess}), K)}
+    for name in ("interneurons_one_best", "direct_one_best"):
+        assert found[name].value == pytest.approx(best)
+        assert found[name].spread == (spread if spread is None else pytest.approx(spread))
 
 
 BOUND = re.compile(

@@ -22,7 +22,7 @@ def test_plateaus_in_millivolts_fill_a_folder(tmp_path, capsys):
     out = tmp_path / "out"
     args = ["--data", DATA, "--cell", "millivolts", "--epochs", "2", "--seeds", "1", "-s", "0"]
     assert main.run(["plateau", *args, "--out", str(out)]) == 0
-    printed = capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
     assert "not judged" in printed
     assert "the paper's claims are about algebraic cells, and these are millivolts" in printed
     assert {"plateau.png", "audit.png", "run.nc"} <= {path.name for path in out.iterdir()}

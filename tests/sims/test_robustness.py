@@ -147,7 +147,7 @@ def test_command_fills_a_folder(tmp_path, capsys):
         "dale",
     ]
     assert main.run(["robustness", *args, "--out", str(out)]) == 0
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
     assert "weights that keep their sign" in said
     assert "synthetic, excess without learning" in said
     assert {path.name for path in out.iterdir()} >= {

@@ -5,12 +5,13 @@ axis of time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.figures.panels.plateau import plot_plateau
-from biorrr.analysis.figures.style import GUIDE, PAGE, axes_of, colour, legend_below, styled
+from biorrr.analysis.figures.style import GUIDE, PAGE, Axes, axes_of, colour, legend_below, styled
 
 
 @styled
@@ -56,34 +57,30 @@ def plot_raster(
     names = [*neurons] if neurons else [f"neuron {number}" for number in range(count)]
     lanes = 0.15 + 0.36 * len(recorded)
     heights = [*([0.35 + 0.5 * count] if spikes is not None else []), *[lanes] * count]
-    what = (
-        "the raster first, then one for each neuron"
-        if spikes is not None
-        else "one for each neuron"
-    )
-    layout = {"height_ratios": heights, "sharex": True}
-    size = {"width": PAGE, "height": 0.8 + sum(heights)}
-    axes = axes_of(ax, len(heights), 1, what, **size, **layout)[:, 0]
-    panels = axes[-count:].reshape(count, 1)
-    plot_plateau(
-        {"": recorded}, at={"": time}, unit=unit, onsets={"": onsets}, neurons=names, ax=panels
-    )
+    what = "the raster first where there are spikes, then one for each neuron"
+    size = {"width": PAGE, "height": 0.8 + sum(heights), "height_ratios": heights}
+    axes = axes_of(ax, len(heights), 1, what, **size, sharex=True)[:, 0]
+    panels, known = axes[-count:].reshape(count, 1), {"": recorded}
+    plot_plateau(known, at={"": time}, unit=unit, onsets={"": onsets}, neurons=names, ax=panels)
     if spikes is not None:
-        raster = axes[0]
-        fired, cells, each = spikes
-        for onset in np.asarray(onsets):
-            raster.axvline(onset, **GUIDE)
-        raster.plot(
-            fired, cells, "|", color=colour("proximal"), markersize=2.5, markeredgewidth=0.6
-        )
-        raster.set(ylim=(each * count - 0.5, -0.5), yticks=each * (np.arange(count) + 0.5) - 0.5)
-        raster.set_yticklabels([f"{name},\n{each} cells" for name in names])
-        raster.tick_params(left=False)
-        for border in range(1, count):
-            raster.axhline(each * border - 0.5, color=colour("theory"), linewidth=0.6)
-        raster.set_ylabel("spikes of")
-        raster.tick_params(labelbottom=False)
+        _draw_spikes(axes[0], *spikes, np.asarray(onsets), names)
     axes[0].figure.align_ylabels(axes)
     if ax is None:
-        legend_below(panels, "Each faint line: a new sample comes on.")
+        legend_below(panels)
     return axes
+
+
+def _draw_spikes(
+    raster: Axes, fired: ArrayLike, cells: ArrayLike, each: int, onsets: NDArray, names: list[str]
+) -> None:
+    """Draw a tick for every spike, the cells of each neuron between lines."""
+    look: dict[str, Any] = {"color": colour("proximal"), "markersize": 2.5, "markeredgewidth": 0.6}
+    raster.plot(fired, cells, "|", **look)
+    for onset in onsets:
+        raster.axvline(onset, **GUIDE)
+    for border in range(1, len(names)):
+        raster.axhline(each * border - 0.5, color=colour("theory"), linewidth=0.6)
+    middles = each * (np.arange(len(names)) + 0.5) - 0.5
+    raster.set(ylim=(each * len(names) - 0.5, -0.5), ylabel="spikes of")
+    raster.set_yticks(middles, [f"{name},\n{each} cells" for name in names])
+    raster.tick_params(left=False, labelbottom=False)

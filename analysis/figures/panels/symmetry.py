@@ -143,7 +143,7 @@ def plot_meeting(results: Dataset, deviation: float) -> NDArray:
             one = results.sel(eta=eta, eigenvalues=kind)
             at = eta * one["seen"].values.T
             look: dict[str, Any] = {"color": tints[place], "linestyle": dashes, "linewidth": 0.7}
-            mark: dict[str, Any] = {"marker": MARKERS[place % 5], "markersize": 2.5}
+            mark: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "markersize": 2.5}
             axes[0].plot(at, one["ratio"].values.T, **{**look, **mark, "linestyle": "none"})
             axes[1].plot(at, one["inhibition"].values.T, **look)
             cut = f"axis cut off: above {_HIGHEST:g}"

@@ -18,7 +18,7 @@ static inline double _int(double x) { return trunc(x); }
 static inline double _is(bool x) { return x ? 1.0 : 0.0; }
 static inline double _sign(double x) { return (0 < x) - (x < 0); }
 static inline double _clip(double x, double low, double high) { const double y = x < low ? low : x; return y > high ? high : y; }
-{{ draws }}
+{% include "draws.cpp" %}
 {% include "lanes.cpp" %}
 
 
@@ -37,119 +37,119 @@ struct Circuit
 };
 static_assert(sizeof(Circuit) == {{ 8 * memory.size }} * _lanes, "as memory.py lays it out");
 
-{% for step in steps %}
-static void {{ step.name }}(Circuit &_circuit{% for name in step.pointers %}, _real *__restrict const {{ "_of" if step.alone else "_at" }}_{{ name }}{% endfor %})
+{% for function in functions %}
+static void {{ function.name }}(Circuit &_circuit{% for name in function.pointers %}, _real *__restrict const {{ "_of" if function.alone else "_at" }}_{{ name }}{% endfor %})
 {
-    {% if step.alone %}
+    {% if function.alone %}
     // Each lane has an input of its own: what else there is adds and changes nothing.
     for (int _lane = 0; _lane < _lanes; _lane++)
     {
         using _real = double;
-        {% for name in step.pointers %}
+        {% for name in function.pointers %}
         const Lane _at_{{ name }}(_of_{{ name }}, _lane);
         {% endfor %}
-        {% for line in step.once %}
+        {% for line in function.once %}
         {{ line }}
         {% endfor %}
         const int _i = _circuit._replayed[_lane];
-        {% if step.total %}
-        const Lane _total({{ step.total }}, _lane);
+        {% if function.total %}
+        const Lane _total({{ function.total }}, _lane);
         {% endif %}
         #pragma omp simd
-        for (int _j = 0; _j < {{ step.cells }}; _j++)
+        for (int _j = 0; _j < {{ function.cells }}; _j++)
         {
-            const size_t _synapse = (size_t)_i * {{ step.cells }} + _j;
-            {% for line in step.each %}
+            const size_t _synapse = (size_t)_i * {{ function.cells }} + _j;
+            {% for line in function.each %}
             {{ line }}
             {% endfor %}
-            {% if step.total %}
+            {% if function.total %}
             _total[_j] = _added;
             {% endif %}
         }
     }
     {% else %}
-    {% for line in step.once %}
+    {% for line in function.once %}
     {{ line }}
     {% endfor %}
-    {% if step.sources is none %}
-    for (int _i = 0; _i < {{ step.cells }}; _i++)
+    {% if function.sources is none %}
+    for (int _i = 0; _i < {{ function.cells }}; _i++)
     {
-        {% for line in step.each %}
+        {% for line in function.each %}
         {{ line }}
         {% endfor %}
     }
-    {% elif step.grouped %}
-    for (int _j = 0; _j < {{ step.cells }}; _j++)
+    {% elif function.grouped %}
+    for (int _j = 0; _j < {{ function.cells }}; _j++)
     {
         _real _sum = 0;
-        for (int _i = {{ step.sources[0] }}; _i < {{ step.sources[1] }}; _i++)
+        for (int _i = {{ function.sources[0] }}; _i < {{ function.sources[1] }}; _i++)
         {
-            {% for line in step.each %}
+            {% for line in function.each %}
             {{ line }}
             {% endfor %}
             _sum += _added;
         }
-        {{ step.total }}[_j] = _sum;
+        {{ function.total }}[_j] = _sum;
     }
-    {% elif step.total is none %}
-    for (int _i = {{ step.sources[0] }}; _i < {{ step.sources[1] }}; _i++)
+    {% elif function.total is none %}
+    for (int _i = {{ function.sources[0] }}; _i < {{ function.sources[1] }}; _i++)
     {
         {{ simd }}
-        for (int _j = 0; _j < {{ step.cells }}; _j++)
+        for (int _j = 0; _j < {{ function.cells }}; _j++)
         {
-            const size_t _synapse = (size_t)_i * {{ step.cells }} + _j;
-            {% for line in step.each %}
+            const size_t _synapse = (size_t)_i * {{ function.cells }} + _j;
+            {% for line in function.each %}
             {{ line }}
             {% endfor %}
         }
     }
-    {% elif step.cells == 1 and lanes == 1 %}
+    {% elif function.cells == 1 and lanes == 1 %}
     _real _sum = 0;
     #pragma omp simd reduction(+:_sum)
-    for (int _i = {{ step.sources[0] }}; _i < {{ step.sources[1] }}; _i++)
+    for (int _i = {{ function.sources[0] }}; _i < {{ function.sources[1] }}; _i++)
     {
         const int _j = 0;
         const size_t _synapse = _i;
-        {% for line in step.each %}
+        {% for line in function.each %}
         {{ line }}
         {% endfor %}
         _sum += _added;
     }
-    {{ step.total }}[0] = _sum;
+    {{ function.total }}[0] = _sum;
     {% else %}
     // Four sums side by side, since each addition to one and the same sum has to wait for the last.
-    _real _sum[4][{{ step.cells }}] = {};
+    _real _sum[4][{{ function.cells }}] = {};
     const auto _add = [&](const int _i, _real *__restrict _part)
     {
         {{ simd }}
-        for (int _j = 0; _j < {{ step.cells }}; _j++)
+        for (int _j = 0; _j < {{ function.cells }}; _j++)
         {
-            const size_t _synapse = (size_t)_i * {{ step.cells }} + _j;
-            {% for line in step.each %}
+            const size_t _synapse = (size_t)_i * {{ function.cells }} + _j;
+            {% for line in function.each %}
             {{ line }}
             {% endfor %}
             _part[_j] += _added;
         }
     };
-    int _i = {{ step.sources[0] }};
-    for (; _i + 4 <= {{ step.sources[1] }}; _i += 4)
+    int _i = {{ function.sources[0] }};
+    for (; _i + 4 <= {{ function.sources[1] }}; _i += 4)
         for (int _row = 0; _row < 4; _row++) _add(_i + _row, _sum[_row]);
-    for (; _i < {{ step.sources[1] }}; _i++) _add(_i, _sum[0]);
-    for (int _j = 0; _j < {{ step.cells }}; _j++)
-        {{ step.total }}[_j] = (_sum[0][_j] + _sum[1][_j]) + (_sum[2][_j] + _sum[3][_j]);
+    for (; _i < {{ function.sources[1] }}; _i++) _add(_i, _sum[0]);
+    for (int _j = 0; _j < {{ function.cells }}; _j++)
+        {{ function.total }}[_j] = (_sum[0][_j] + _sum[1][_j]) + (_sum[2][_j] + _sum[3][_j]);
     {% endif %}
     {% endif %}
 }
 
 {% endfor %}
-{% macro call(step) %}
-{{ "if (%s) "|format(step.due|join(" && ")) if step.due }}{{ step.name }}(_circuit{% for array in step.pointers.values() %}, {{ array }}{% endfor %});
+{% macro call(function) %}
+{{ "if (%s) "|format(function.due|join(" && ")) if function.due }}{{ function.name }}(_circuit{% for array in function.pointers.values() %}, {{ array }}{% endfor %});
 {%- endmacro %}
-{% for name, steps in blocks %}
+{% for name, functions in blocks %}
 static __attribute__((noinline, flatten)) void {{ name }}(Circuit &_circuit)
 {
-    {% for step in steps %}
-    {{ call(step) }}
+    {% for function in functions %}
+    {{ call(function) }}
     {% endfor %}
 }
 

@@ -37,7 +37,7 @@ template <class Function, class... Reals> static inline _real each(Function func
     for (int lane = 0; lane < _lanes; lane++) ((double *)&y)[lane] = function(((const double *)&x)[lane]...);
     return y;
 }
-{% for name in functions %}
+{% for name in elementwise %}
 static inline _real {{ name }}(_real x) { return each([](double x) { return {{ name }}(x); }, x); }
 {% endfor %}
 static inline _real _brian_pow(_real x, _real y) { return each([](double x, double y) { return pow(x, y); }, x, y); }

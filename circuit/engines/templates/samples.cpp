@@ -2,13 +2,12 @@
 
     Everything that a run reads and writes lies in the memory of its caller. -#}
 // As cpp_kernel.py fills them in.
-struct Port { const char *values; int64_t type, row_bytes, held, ticks; double gain; const double *mean; };
-struct Slice { int64_t first, count; };  // of the circuit's memory
-struct Records { int64_t count; const int64_t *samples; int64_t width; const Slice *slices; _real *rows; };
+struct Port { const char *values; int64_t type, row_bytes, duration, ticks; double gain; const double *mean; };
+struct Records { int64_t count; const int64_t *samples; int64_t width; const int64_t *places; double *rows; };
 struct Segment
 {
     int64_t samples, duration, replays, replay_duration;
-    const int64_t *const *shown;  // of each lane: for each sample its row in the data, then -1 - i for each replay of an input i
+    const int64_t *const *presented;  // of each lane: for each sample its row in the data, then -1 - i for each replay of an input i
     Records snapshots, traces;
     const Port *ports;
     int64_t watched;   // lanes in which a run may diverge, as bits
@@ -21,7 +20,7 @@ struct Recorder
     const Records &records;
     const _real *const memory;
     int64_t next = 0;
-    _real *row = records.rows;
+    double *row = records.rows;  // NumPy's, which need not begin where vectors may
 
     Recorder(const Records &records, const Circuit *circuit) : records(records), memory((const _real *)circuit) {}
     bool due(int64_t sample)
@@ -32,8 +31,8 @@ struct Recorder
     }
     void keep()
     {
-        for (const Slice *slice = records.slices; slice < records.slices + records.width; row += slice++->count)
-            std::copy_n(memory + slice->first, slice->count, row);
+        for (int64_t column = 0; column < records.width; column++, row += _lanes)
+            std::copy_n((const double *)(memory + records.places[column]), _lanes, row);
     }
 };
 
@@ -51,7 +50,7 @@ struct WithoutSubnormals
 };
 
 // What is presented to each lane: a sample, or a replay.
-struct Shown
+struct Presented
 {
     const int64_t *const *lanes;
     int64_t at;
@@ -67,11 +66,11 @@ template <size_t size, class T> static void show(double *__restrict to, const Po
     for (size_t i = 0; i < size; i++)
         for (int lane = 0; lane < _lanes; lane++) to[i * _lanes + lane] = gain * ((double)values[lane][i] - mean[i]);
 }
-template <size_t size> static void show(_real *to, const Port &port, Shown sample, int64_t tick)
+template <size_t size> static void show(_real *to, const Port &port, Presented sample, int64_t tick)
 {
     int64_t row[_lanes];
     for (int lane = 0; lane < _lanes; lane++)
-        row[lane] = port.ticks == port.held ? sample[lane] : (sample[lane] * port.held + tick) / port.ticks;
+        row[lane] = port.ticks == port.duration ? sample[lane] : (sample[lane] * port.duration + tick) / port.ticks;
     switch (port.type)
     {
     {% for code, c_type in element_types %}
@@ -81,9 +80,9 @@ template <size_t size> static void show(_real *to, const Port &port, Shown sampl
 }
 
 // Rows come in any order: without a word ahead, each sample would wait for memory.
-static void announce(const Port &port, Shown sample)
+static void announce(const Port &port, Presented sample)
 {
-    if (port.ticks != port.held) return;
+    if (port.ticks != port.duration) return;
     for (int lane = 0; lane < _lanes; lane++)
     {
         const char *begin = port.values + sample[lane] * port.row_bytes;
@@ -92,7 +91,7 @@ static void announce(const Port &port, Shown sample)
 }
 
 // Show a sample, at one of its ticks.
-static inline void show_sample(Circuit &_circuit, const Segment &segment, Shown sample, int64_t tick)
+static inline void show_sample(Circuit &_circuit, const Segment &segment, Presented sample, int64_t tick)
 {
     {% for port in ports %}
     {{ "if (tick == 0) " if not port.moves }}show<{{ port.size }}>({{ port.array }}, segment.ports[{{ loop.index0 }}], sample, tick);
@@ -104,7 +103,7 @@ static inline void show_sample(Circuit &_circuit, const Segment &segment, Shown 
 }
 
 // Show one input alone, after a sample or, from the second replay on, after another input.
-static inline void show_alone(Circuit &_circuit, Shown replayed, bool first)
+static inline void show_alone(Circuit &_circuit, Presented replayed, bool first)
 {
     {% for port in ports %}
     if (first) std::fill_n({{ port.array }}, {{ port.size }}, 0.0);
@@ -140,23 +139,23 @@ extern "C" int64_t simulate(Circuit *const circuit, Segment *const segment)
     const int64_t each = 1 + segment->replays;
     for (int64_t sample = 0; sample < segment->samples; sample++)
     {
-        const Shown shown{segment->shown, sample * each};
+        const Presented presented{segment->presented, sample * each};
         const bool traced = traces.due(sample);
         if (sample + 1 < segment->samples)
-            for (int port = 0; port < {{ ports|length }}; port++) announce(segment->ports[port], {segment->shown, shown.at + each});
+            for (int port = 0; port < {{ ports|length }}; port++) announce(segment->ports[port], {segment->presented, presented.at + each});
         circuit->clock.sample[0] += 1;
-        show_sample(*circuit, *segment, shown, 0);
+        show_sample(*circuit, *segment, presented, 0);
         sample_onset(*circuit);
         for (int64_t tick = 0; tick < segment->duration; tick++)
         {
-            if (tick > 0) show_sample(*circuit, *segment, shown, tick);
+            if (tick > 0) show_sample(*circuit, *segment, presented, tick);
             sample_tick(*circuit);
             if (tick + 1 == segment->duration) sample_end(*circuit);
             if (traced) traces.keep();
         }
         for (int64_t replay = 1; replay <= segment->replays; replay++)
         {
-            show_alone(*circuit, {segment->shown, shown.at + replay}, replay == 1);
+            show_alone(*circuit, {segment->presented, presented.at + replay}, replay == 1);
             replay_onset(*circuit);
             for (int64_t tick = 0; tick < segment->replay_duration; tick++)
             {

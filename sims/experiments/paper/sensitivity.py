@@ -148,7 +148,7 @@ def run_row(
     printed = models.Rates.paper(
         posed[problem].data.name, 0, k, "online", "biorrr" if bio else "ann"
     )
-    scaled = printed.scaled(10 ** (half_decades / 2))
+    scaled = printed.times(10 ** (half_decades / 2))
     kind = analysis.OnlineBioRRR if bio else analysis.TwoLayerANN
     excess = np.full((len(N), settings.seeds), np.nan)
     for (column, seed), _ in np.ndenumerate(excess):

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from contestants.task import MillivoltTask
 
-from biorrr.circuit.engines.brian2_import import borrowed_brian2, import_brian2
+from biorrr.circuit.engines.brian2_import import borrow_brian2, import_brian2
 from biorrr.models import Population
 
 _CELLS = """
@@ -140,7 +140,7 @@ def prepare(task: MillivoltTask):
 
     folder = Path(tempfile.mkdtemp(prefix="stock-brian2-"))
     device = CPPStandaloneDevice()
-    with borrowed_brian2("auto", device, build_on_run=False):
+    with borrow_brian2("auto", device, build_on_run=False):
         network = _network(task)
         network.run(task.cells.hold * _unit("ms"), namespace={})
         device.build(directory=str(folder), compile=False, run=False)

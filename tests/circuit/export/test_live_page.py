@@ -94,7 +94,7 @@ def test_the_order_repeats_when_it_ends(data, node, tmp_path):
     X, Y = (view[:30] - view[:30].mean(axis=0) for view in data)
     circuit = Microcircuit(k=2, rates=RATES, engine="numpy")
     path = circuit.to_html(tmp_path / "circuit.html", X, Y)
-    shown = prepare(circuit, X, Y).presentation.shown(0, 30)
+    shown = prepare(circuit, X, Y).presentation.sequence(0, 30)
     run = circuit.run(X, Y, 3, shown[:, 0], snapshots=[75], progress=False)
     check_equal(node(path, 75)["weights"], after(run, 75))
 

@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Step:
+class CppFunction:
     """One C++ function of the program, as the template writes it.
 
     Parameters
@@ -49,7 +49,7 @@ class Step:
     name
         Name of the function.
     due
-        C++ conditions without which the step changes nothing.
+        C++ conditions without which it changes nothing.
     pointers
         The C++ array behind each name of its code. They are parameters that cannot overlap, so
         that compilers make faster loops: at 100x120x4 a sample takes 0.16 us, and 0.20 us where
@@ -68,7 +68,7 @@ class Step:
         The input without which synapses add and change nothing, as (population, variable); None
         where there is none.
     alone
-        True for a step that visits the synapses of the replayed input alone.
+        True where it visits the synapses of the replayed input alone.
     """
 
     name: str
@@ -112,7 +112,7 @@ class Translator:
             (port.population, port.variable) for port in blueprint.ports if port.key not in written
         ]
 
-    def step(self, operation: Operation) -> Step:
+    def function(self, operation: Operation) -> CppFunction:
         """Return the C++ function of ``operation``."""
         part = self.parts[operation.part]
         code = f"{_ADDED} = {operation.code}" if operation.fills else operation.code
@@ -142,12 +142,12 @@ class Translator:
         pointers = {name: place.array for name, place in places.items()}
         due = self._due(part, operation)
         if isinstance(part, Population):
-            return Step(operation.name, due, pointers, once, each, part.size or 1)
+            return CppFunction(operation.name, due, pointers, once, each, part.size or 1)
         target = self.parts[part.target]
         total = array_of(target.name, operation.fills) if operation.fills else None
         sources, grouped = self._sources(part), part.wiring == "groups"
         driver = None if grouped else self._driver(part, operation)
-        return Step(
+        return CppFunction(
             operation.name, due, pointers, once, each, target.size, sources, total, grouped, driver
         )
 
