@@ -16,7 +16,8 @@ from biorrr.analysis.communication.controls import (
 )
 from biorrr.analysis.communication.dimensionality import shared_dimensionality
 from biorrr.analysis.communication.moments import FoldMoments, trial_folds
-from biorrr.analysis.communication.prediction import Prediction, predict_held_out
+from biorrr.analysis.communication.prediction import predict_held_out
+from biorrr.analysis.regression.rank import Prediction
 
 __all__ = [
     "FoldMoments",

@@ -18,8 +18,8 @@ from biorrr.analysis.communication.controls import (
 )
 from biorrr.analysis.communication.dimensionality import shared_dimensionality
 from biorrr.analysis.communication.moments import FoldMoments, trial_folds
-from biorrr.analysis.communication.prediction import Prediction, predict_held_out
-from biorrr.analysis.regression.rank import residuals
+from biorrr.analysis.communication.prediction import predict_held_out
+from biorrr.analysis.regression.rank import Prediction, residuals
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from biorrr.analysis.communication.moments import FoldMoments
-from biorrr.analysis.communication.prediction import Prediction, predict_held_out, solution
+from biorrr.analysis.communication.prediction import predict_held_out, solution
+from biorrr.analysis.regression.rank import Prediction
 from biorrr.errors import InputError
 
 HALVINGS = 12  # of the interval in which the amplitude of the added noise lies

@@ -4,55 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biorrr.analysis.communication.moments import FoldMoments
 from biorrr.analysis.regression.exact_solution import ExactSolution
-from biorrr.analysis.regression.rank import smallest_good_rank
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Held-out prediction of a target, at each rank from 1 to that of the full regression.
-
-    Attributes
-    ----------
-    errors : (folds, ranks)
-        Squared errors on held-out trials.
-    deviations : (folds,)
-        Squared deviations from the means of the training trials.
-    """
-
-    errors: NDArray
-    deviations: NDArray
-
-    @property
-    def r2(self) -> NDArray:
-        """R2 pooled over folds, (ranks,)."""
-        return 1 - self.errors.sum(axis=0) / self.deviations.sum()
-
-    @property
-    def r2_folds(self) -> NDArray:
-        """R2 of each fold, (folds, ranks)."""
-        return 1 - self.errors / self.deviations[:, None]
-
-    @property
-    def r2_sem(self) -> NDArray:
-        """Standard error over folds, (ranks,)."""
-        return self.r2_folds.std(axis=0, ddof=1) / np.sqrt(len(self.errors))
-
-    @property
-    def rank(self) -> int:
-        """Smallest rank whose mean over folds lies within one standard error of the best."""
-        return 1 + smallest_good_rank(self.r2_folds)
-
-    @property
-    def r2_at_rank(self) -> float:
-        """Pooled R2 at the chosen rank."""
-        return float(self.r2[self.rank - 1])
+from biorrr.analysis.regression.rank import Prediction
 
 
 def predict_held_out(

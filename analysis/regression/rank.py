@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -15,6 +16,56 @@ from biorrr.analysis.checks import check_k
 from biorrr.analysis.regression.exact import ReducedRankRegression
 from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.errors import InputError
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Held-out prediction of a target, at each of several ranks.
+
+    Attributes
+    ----------
+    errors : (folds, ranks)
+        Squared errors on held-out trials.
+    deviations : (folds,)
+        Squared deviations from the means of the training trials.
+    """
+
+    errors: NDArray
+    deviations: NDArray
+
+    @property
+    def r2(self) -> NDArray:
+        """R2 pooled over folds, (ranks,)."""
+        return 1 - self.errors.sum(axis=0) / self.deviations.sum()
+
+    @property
+    def r2_folds(self) -> NDArray:
+        """R2 of each fold, (folds, ranks)."""
+        return 1 - self.errors / self.deviations[:, None]
+
+    @property
+    def r2_sem(self) -> NDArray:
+        """Standard error over folds, (ranks,)."""
+        return self.r2_folds.std(axis=0, ddof=1) / np.sqrt(len(self.errors))
+
+    @property
+    def place(self) -> int:
+        """Place of the smallest rank whose mean over folds lies within one standard error of the
+        best.
+        """
+        mean = self.r2_folds.mean(axis=0)
+        best = mean.argmax()
+        return int((mean >= mean[best] - self.r2_sem[best]).argmax())
+
+    @property
+    def rank(self) -> int:
+        """That rank, where all from 1 on were tried."""
+        return 1 + self.place
+
+    @property
+    def r2_at_rank(self) -> float:
+        """Pooled R2 at the chosen rank."""
+        return float(self.r2[self.place])
 
 
 class RankCV(ReducedRankRegression):
@@ -95,11 +146,11 @@ class RankCV(ReducedRankRegression):
                 f"y: must vary in at least two held-out folds (got {scorable.sum()} of"
                 f" {len(folds)}); lower cv"
             )
-        self.r2_folds_ = 1 - errors[scorable] / deviations[scorable, None]
+        found = Prediction(errors[scorable], deviations[scorable])
+        self.r2_folds_, self.r2_sem_ = found.r2_folds, found.r2_sem
         self.r2_mean_ = self.r2_folds_.mean(axis=0)
-        self.r2_sem_ = self.r2_folds_.std(axis=0, ddof=1) / np.sqrt(len(self.r2_folds_))
-        self.r2_ = 1 - errors.sum(axis=0) / deviations.sum()
-        self.k_ = int(self.ks_[smallest_good_rank(self.r2_folds_)])
+        self.r2_ = Prediction(errors, deviations).r2
+        self.k_ = int(self.ks_[found.place])
         if strata is not None:
             X, Y = (residuals(view, strata, slice(None))[0] + view.mean(axis=0) for view in (X, Y))
         return self._solve(X, Y, self.k_)
@@ -150,12 +201,3 @@ def residuals(
     np.add.at(sums, strata[train], values[train])
     means = sums / np.maximum(counts, 1)[:, None]
     return values[train] - means[strata[train]], values[test] - means[strata[test]]
-
-
-def smallest_good_rank(r2_folds: NDArray) -> int:
-    """Return the place of the first rank whose mean of R2, (folds, ranks), is within one standard
-    error of the best.
-    """
-    mean, sem = r2_folds.mean(axis=0), r2_folds.std(axis=0, ddof=1) / np.sqrt(len(r2_folds))
-    best = mean.argmax()
-    return int((mean >= mean[best] - sem[best]).argmax())

@@ -280,14 +280,13 @@ def test_truncated_v1v2_is_refused(real_data, empty_cache):
         load("v1v2")
 
 
-def test_v1v2_of_other_sizes_is_refused(empty_cache):
+@pytest.mark.parametrize("rows", [(10, 10), (10, 4000), (4000, 10)])
+def test_v1v2_of_other_sizes_is_refused(empty_cache, rows):
     path = empty_cache / "v1v2/sample_data.mat"
     path.parent.mkdir(parents=True)
-    scipy.io.savemat(path, {"X": np.ones((10, 79)), "Y_V2": np.ones((10, 31))})
-    with pytest.raises(
-        DataError,
-        match=r"must hold X \(4000, 79\) and Y_V2 \(4000, 31\) \(got \(10, 79\) and \(10, 31",
-    ):
+    scipy.io.savemat(path, {"X": np.ones((rows[0], 79)), "Y_V2": np.ones((rows[1], 31))})
+    got = rf"\(got \({rows[0]}, 79\) and \({rows[1]}, 31"
+    with pytest.raises(DataError, match=rf"must hold X \(4000, 79\) and Y_V2 \(4000, 31\) {got}"):
         load("v1v2")
 
 
