@@ -72,7 +72,8 @@ class _Segment(ctypes.Structure):
         ("duration", ctypes.c_int64),
         ("replays", ctypes.c_int64),
         ("replay_duration", ctypes.c_int64),
-        ("presented", ctypes.POINTER(ctypes.c_void_p)),
+        ("rows", ctypes.POINTER(ctypes.c_void_p)),
+        ("replayed", ctypes.POINTER(ctypes.c_void_p)),
         ("snapshots", _Records),
         ("traces", _Records),
         ("ports", ctypes.POINTER(_Port)),
@@ -180,17 +181,15 @@ class CompiledRun:
     def __init__(self, engine: CppEngine, jobs: Sequence[Job]) -> None:
         self.jobs, self.simulate, memory = jobs, engine.simulate, engine.memory
         job, self.lanes = jobs[0], memory.lanes
-        # Lanes that are not needed repeat the last run.
-        in_lanes = [*jobs, *[jobs[-1]] * (self.lanes - len(jobs))]
         self.presentations = [
-            replace(one.presentation, draw=engine.draw_permutations) for one in in_lanes
+            replace(one.presentation, draw=engine.draw_permutations) for one in jobs
         ]
         self.memory = memory.allocate()
         self.states = [
             {key: self.memory[memory.place(key), lane] for key in job.state}
             for lane in range(self.lanes)
         ]
-        for state, one in zip(self.states, in_lanes, strict=True):
+        for state, one in zip(self.states, self._in_lanes(jobs), strict=True):
             for key, values in one.state.items():
                 state[key][:] = values
         feeds = [job.feeds[port.name] for port in job.blueprint.ports]
@@ -226,9 +225,10 @@ class CompiledRun:
         that have diverged.
         """
         job, timing = self.jobs[0], self.jobs[0].blueprint.timing
-        presented = [presentation.sequence(start, stop) for presentation in self.presentations]
-        for each in presented:
-            self._check_bounds(each)
+        rows = [np.ascontiguousarray(one.rows(start, stop), np.int64) for one in self.presentations]
+        replayed = [one.replayed(start, stop) for one in self.presentations]
+        self._check_bounds("order", rows, self.n_samples)
+        self._check_bounds("replay", replayed, job.presentation.m)
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
         traced = job.recording.samples(start, stop)
         # Arrays with names: what ctypes is given is but their address.
@@ -240,7 +240,8 @@ class CompiledRun:
             timing.duration,
             job.presentation.replay,
             timing.replay_duration,
-            (ctypes.c_void_p * self.lanes)(*(each.ctypes.data for each in presented)),
+            self._pointers(rows),
+            self._pointers(replayed),
             self.weights.records(when_due, weights),
             self.traces.records(when_traced, traces),
             self.ports,
@@ -250,25 +251,32 @@ class CompiledRun:
         diverged = {lane for lane in recorders if segment.diverged >> lane & 1}
         for lane, recorder in recorders.items():
             before = when_traced[when_traced < done]
-            rows = np.repeat(presented[lane][before, :1], timing.duration, axis=0)
-            values = self.traces.by_name(traces[: len(rows), :, lane])
+            presented = np.repeat(rows[lane][before], timing.duration)[:, None]
+            values = self.traces.by_name(traces[: len(presented), :, lane])
             samples = np.repeat(start + before, timing.duration)
-            recorder.traces.add(samples, {DATA_ROW: rows, **values})
+            recorder.traces.add(samples, {DATA_ROW: presented, **values})
             # The sample that diverged was recorded, but its weights are not kept.
             kept = due[when_due <= done - (lane in diverged)]
             recorder.snapshot(kept, self.weights.by_name(weights[: len(kept), :, lane]))
         return start + done, diverged
 
-    def _check_bounds(self, presented: np.ndarray) -> None:
+    def _in_lanes(self, each: Sequence[Any]) -> list[Any]:
+        """Return what belongs to ``each`` run, by lane: lanes that are not needed repeat the last
+        run.
+        """
+        return [*each, *[each[-1]] * (self.lanes - len(each))]
+
+    def _pointers(self, each: Sequence[np.ndarray]) -> ctypes.Array:
+        """Return the addresses of one array for each run, by lane."""
+        return (ctypes.c_void_p * self.lanes)(*(one.ctypes.data for one in self._in_lanes(each)))
+
+    def _check_bounds(self, what: str, presented: Sequence[np.ndarray], count: int) -> None:
         """Check that what is presented lies within the data: the library does not look."""
-        for what, entries, first, count in (
-            ("order", presented[:, 0], 0, self.n_samples),
-            ("replay", presented[:, 1:], -self.jobs[0].presentation.m, 0),
-        ):
-            if entries.size and not first <= entries.min() <= entries.max() < count:
+        for each in presented:
+            if each.size and not 0 <= each.min() <= each.max() < count:
                 raise RunError(
-                    f"{what}: must lie in [{first}, {count - 1}], within the data (got"
-                    f" {entries.min()} to {entries.max()})"
+                    f"{what}: must lie in [0, {count - 1}], within the data (got"
+                    f" {each.min()} to {each.max()})"
                 )
 
 

@@ -113,7 +113,8 @@ def _contents(
         raise InputError(
             "to_html: a page presents samples, and these are signals in time; give tables"
         )
-    shown = job.presentation.sequence(job.start, job.stop)
+    rows = job.presentation.rows(job.start, job.stop)
+    replayed = job.presentation.replayed(job.start, job.stop)
     watched = _watched_cells(blueprint)
     theory = theory_of(job, s)
     return {
@@ -122,9 +123,9 @@ def _contents(
             name: {"values": _packed(feed.values), "mean": _packed(feed.mean), "gain": feed.gain}
             for name, feed in job.feeds.items()
         },
-        "order": _packed(shown[:, 0]),
+        "order": _packed(rows),
         "replays": job.presentation.replay,
-        "inputs": _packed(-1 - shown[:, 1:]),
+        "inputs": _packed(replayed),
         "matrices": {
             pathway.weight: {
                 "key": f"{pathway.name}.w",

@@ -95,22 +95,23 @@ class Presentation:
             return samples % self.n_samples
         return self._shuffle(start, stop, self.n_samples, _ORDER)
 
+    def replayed(self, start: int, stop: int) -> np.ndarray:
+        """Return the inputs that are replayed after samples ``start`` to ``stop``, shape (stop -
+        start, replay).
+
+        Each comes once before any comes a second time: a new random permutation of all m when one
+        is used up.
+        """
+        inputs = self._shuffle(start * self.replay, stop * self.replay, self.m, _REPLAY)
+        return inputs.reshape(stop - start, self.replay)
+
     def sequence(self, start: int, stop: int) -> np.ndarray:
         """Return a row of the data for each sample, then -1 - i for each replay of an input i
         alone.
 
         Shape (stop - start, 1 + replay).
         """
-        rows = np.ascontiguousarray(self.rows(start, stop), np.int64)[:, None]
-        if not self.replay:
-            return rows
-        out = np.empty((stop - start, 1 + self.replay), np.int64)
-        out[:, :1] = rows
-        # Each input once before any a second time: a new random permutation of all m when one is
-        # used up.
-        inputs = self._shuffle(start * self.replay, stop * self.replay, self.m, _REPLAY)
-        np.subtract(-1, inputs.reshape(stop - start, self.replay), out=out[:, 1:])
-        return out
+        return np.column_stack([self.rows(start, stop), -1 - self.replayed(start, stop)])
 
     def _shuffle(self, start: int, stop: int, length: int, stream: int) -> np.ndarray:
         """Return entries ``start`` to ``stop`` of one random permutation of ``length`` after

@@ -27,5 +27,5 @@ for ax, name, label in zip(
     ax.plot(run.data["sample"], run.data[name], lw=0.8, label=["neuron 0", "neuron 1"])
     ax.set_ylabel(label)
 axes[1].set_xlabel("sample")
-axes[0].legend(loc="upper right", ncols=2)
+axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
 plt.show()

@@ -21,9 +21,10 @@ print(circuits["Oja's rule"].locality()[1])
 
 plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
 fig, ax = plt.subplots()
-for name, circuit in circuits.items():
+for (name, circuit), look in zip(circuits.items(), ("-", "--"), strict=True):
     run = circuit.run(digits.X, digits.Y, epochs=30, progress=False)
-    ax.semilogx(run.data["seen"][1:], run.angles(digits.X, digits.Y).max("angle")[1:], label=name)
+    angles = run.angles(digits.X, digits.Y).max("angle")
+    ax.semilogx(run.data["seen"][1:], angles[1:], look, label=name)
 ax.set(xlabel="samples", ylabel="largest angle to exact filters (°)")
 ax.legend()
 plt.show()

@@ -26,6 +26,7 @@ print(table.groupby("k")["excess"].describe()[["mean", "min", "max"]])
 
 plt.style.use("biorrr.analysis.figures.paper")  # 8.5 cm wide, type of 7 points
 fig, ax = plt.subplots()
-ax.plot(table["k"], table["excess"], "o")
+ax.plot(table["k"], table["excess"], "o")  # a dot for each seed
+ax.set_xticks(table["k"].unique())
 ax.set(xlabel="number of pyramidal neurons k", ylabel="excess over the optimum (%)", yscale="log")
 plt.show()

@@ -1,10 +1,10 @@
 """Problems on which learning rates are judged.
 
 ``python tests/circuit/problems_for_rates.py 600`` prints the table of docs/rates.md; names after
-the seed choose rows, ``--samples 10000`` shortens the runs, ``--rates suggested`` takes those of
-``Rates.suggested`` in place of "auto", and ``--departure HomeostaticScaling`` adds that to the
-circuits. Every seed (here 600, 601 and 602) draws new data, new initial weights and a new order of
-samples.
+the seed choose rows, ``--samples 10000`` shortens the runs, ``--ridge 0`` leaves out the ridge,
+``--rates suggested`` takes those of ``Rates.suggested`` in place of "auto", and ``--departure
+HomeostaticScaling`` adds that to the circuits. Every seed (here 600, 601 and 602) draws new data,
+new initial weights and a new order of samples.
 """
 
 from __future__ import annotations
@@ -173,11 +173,11 @@ def drawn(name, draw, seed):
     return X - X.mean(axis=0), Y - Y.mean(axis=0)
 
 
-def reached(X, Y, k, s, seed, samples=SAMPLES, rates="auto", departures=()):
+def reached(X, Y, k, s, seed, samples=SAMPLES, rates="auto", departures=(), ridge=0.1):
     """Return excess, whitening error and largest power of the output relative to that of the exact
-    solution.
+    solution; the ridge is relative to the mean square of X.
     """
-    ridge = 0.1 * float(np.square(X).mean())
+    ridge *= float(np.square(X).mean())
     exact, rng = ExactSolution(X, Y, s, ridge), np.random.default_rng(seed)
     order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-samples // len(X)))])[
         :samples
@@ -211,7 +211,7 @@ def main(problems, description):
         ks, draw = problems[name]
         seeds = range(arguments.seed, arguments.seed + 3)
         chosen = [(k, s, seed) for seed in seeds for k in ks for s in (0, 1)]
-        how = arguments.samples, arguments.rates, departures
+        how = arguments.samples, arguments.rates, departures, arguments.ridge
         found = np.array([reached(*drawn(name, draw, run[-1]), *run, *how) for run in chosen])
         above = found > (0.02, 0.02, 5)
         for (k, s, seed), values, missed in zip(chosen, found, above.any(axis=1), strict=True):
@@ -234,6 +234,7 @@ def parse(problems, description):
     parser.add_argument("--samples", type=int, default=SAMPLES)
     parser.add_argument("--rates", default="auto", choices=("auto", "suggested"))
     parser.add_argument("--departure", action="append", default=[])
+    parser.add_argument("--ridge", type=float, default=0.1, help="over trace(Cxx)/m")
     return parser.parse_intermixed_args()
 
 

@@ -198,16 +198,17 @@ def test_cells_of_a_pathway_are_counted_in_its_code(data):
     np.testing.assert_allclose(u[1], u[0], **EXACT)
 
 
-@pytest.mark.parametrize("what", ["order", "replay"])
-def test_nothing_outside_the_data_is_presented(what, data, make_circuit, monkeypatch):
+@pytest.mark.parametrize(("what", "drawn"), [("order", "rows"), ("replay", "replayed")])
+@pytest.mark.parametrize("stray", [40, -1])
+def test_nothing_outside_the_data_is_presented(what, drawn, stray, data, make_circuit, monkeypatch):
     """Compiled code would read it, or end Python."""
-    shown = Presentation.sequence
+    draw = getattr(Presentation, drawn)
 
-    def stray(presentation, start, stop):
-        ticks = shown(presentation, start, stop)
-        ticks[7, 0 if what == "order" else 2] = 40 if what == "order" else -7
-        return ticks
+    def draw_stray(presentation, start, stop):
+        entries = draw(presentation, start, stop)
+        entries[7] = stray
+        return entries
 
-    monkeypatch.setattr(Presentation, "sequence", stray)
+    monkeypatch.setattr(Presentation, drawn, draw_stray)
     with pytest.raises(RuntimeError, match=f"^{what}: must lie in .*, within the data"):
         make_circuit("cpp", ridge=0.1, replay=2).run(data[0][:40], data[1][:40], progress=False)

@@ -252,6 +252,32 @@ def test_fixed_feedback_obeys_law_1(name, data):
     assert principal_angles(run.weights["Vx"], law.filters, data[0], RIDGE).max() < 10
 
 
+def test_fixed_feedback_to_as_many_cells_as_features_loses_nothing(data):
+    """Its publications have hidden layers wider than the output: law 1 asks nothing of them."""
+    theory = FeedbackAlignment(k=N, feedback="fixed", rate=Rate(0.006, 10_000), ridge=RIDGE)
+    run, start, _ = learn(theory, data, "cpp", samples=100_000)
+    law = fixed_feedback_law(start["B"], *data, ridge=RIDGE)
+    assert abs(law.excess) < 1e-10
+    assert ExactSolution(*data, 0.0, RIDGE).excess(run.weights["Vx"]) < 0.01
+
+
+def test_outputs_of_bio_cca_have_the_variance_that_its_constraint_asks_for(data):
+    """1 + r, with r the canonical correlations: another scale than that of Bio-RRR."""
+    slowing = theory_called("Bio-CCA", Rate(0.006, 1_000))  # lateral weights are noisy at the other
+    run, *_ = learn(slowing, data, "cpp", samples=200_000)
+    Wx, Wy, N_ = (run.weights[name] for name in ("Wx", "Wy", "N"))
+    X, Y = data
+    Cxx, Cyy = (one.T @ one / len(one) + RIDGE * np.eye(one.shape[1]) for one in data)
+    shared = Wx.T @ X.T @ Y @ Wy / len(X)
+    drive = Wx.T @ Cxx @ Wx + Wy.T @ Cyy @ Wy + shared + shared.T
+    roots = [np.linalg.inv(np.linalg.cholesky(C)) for C in (Cxx, Cyy)]
+    r = np.linalg.svd(roots[0] @ (X.T @ Y / len(X)) @ roots[1].T, compute_uv=False)[:K]
+    variances = np.linalg.eigvalsh(N_ @ drive @ N_.T)[::-1]
+    np.testing.assert_allclose(variances, 1 + r, rtol=0.03)
+    of_x = np.linalg.eigvalsh(Wx.T @ Cxx @ Wx)[::-1]
+    np.testing.assert_allclose(of_x, (1 + r) ** 2 / 2, rtol=0.03)
+
+
 def test_feedback_of_another_shape_is_refused_in_words(data):
     with pytest.raises(
         InputError,

@@ -7,7 +7,8 @@ struct Records { int64_t count; const int64_t *samples; int64_t width; const int
 struct Segment
 {
     int64_t samples, duration, replays, replay_duration;
-    const int64_t *const *presented;  // of each lane: for each sample its row in the data, then -1 - i for each replay of an input i
+    // Of each lane: the row in the data of each sample, and the inputs that are replayed after it.
+    const int64_t *const *rows, *const *replayed;
     Records snapshots, traces;
     const Port *ports;
     int64_t watched;   // lanes in which a run may diverge, as bits
@@ -112,7 +113,7 @@ static inline void show_alone(Circuit &_circuit, Presented replayed, bool first)
     {
         const Lane input({{ port.array }}, lane);
         if (!first) input[_circuit._replayed[lane]] = 0;
-        _circuit._replayed[lane] = -1 - replayed[lane];
+        _circuit._replayed[lane] = replayed[lane];
         input[_circuit._replayed[lane]] = 1;
     }
     {% endif %}
@@ -136,13 +137,12 @@ extern "C" int64_t simulate(Circuit *const circuit, Segment *const segment)
 {
     const WithoutSubnormals while_it_runs;
     Recorder snapshots(segment->snapshots, circuit), traces(segment->traces, circuit);
-    const int64_t each = 1 + segment->replays;
     for (int64_t sample = 0; sample < segment->samples; sample++)
     {
-        const Presented presented{segment->presented, sample * each};
+        const Presented presented{segment->rows, sample};
         const bool traced = traces.due(sample);
         if (sample + 1 < segment->samples)
-            for (int port = 0; port < {{ ports|length }}; port++) announce(segment->ports[port], {segment->presented, presented.at + each});
+            for (int port = 0; port < {{ ports|length }}; port++) announce(segment->ports[port], {segment->rows, sample + 1});
         circuit->clock.sample[0] += 1;
         show_sample(*circuit, *segment, presented, 0);
         sample_onset(*circuit);
@@ -153,9 +153,9 @@ extern "C" int64_t simulate(Circuit *const circuit, Segment *const segment)
             if (tick + 1 == segment->duration) sample_end(*circuit);
             if (traced) traces.keep();
         }
-        for (int64_t replay = 1; replay <= segment->replays; replay++)
+        for (int64_t replay = 0; replay < segment->replays; replay++)
         {
-            show_alone(*circuit, {segment->presented, presented.at + replay}, replay == 1);
+            show_alone(*circuit, {segment->replayed, sample * segment->replays + replay}, replay == 0);
             replay_onset(*circuit);
             for (int64_t tick = 0; tick < segment->replay_duration; tick++)
             {
