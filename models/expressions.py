@@ -11,7 +11,7 @@ import ast
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,7 @@ OPERATORS: dict[type, Callable] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
+_SIGNS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _OF_NUMPY = (
     "sin",
     "cos",
@@ -181,6 +182,32 @@ def rename(code: str, names: Mapping[str, str]) -> str:
         if isinstance(node, ast.Name):
             node.id = names.get(node.id, node.id)
     return ast.unparse(tree)
+
+
+def write_out(code: str, fixed: Collection[str], kept: Collection[str]) -> str:
+    r"""Return statements in which whatever follows from ``fixed`` names alone, and is not ``kept``,
+    is written where it is read.
+
+    >>> write_out("half = gain / 2\nz = half * z", fixed={"gain"}, kept={"z"})
+    'z = (gain / 2) * z'
+    """
+    known: dict[str, str] = {}
+    lines = []
+    for node in ast.parse(inspect.cleandoc(code)).body:
+        assert isinstance(node, ast.Assign | ast.AugAssign)
+        name = ast.unparse(node.target if isinstance(node, ast.AugAssign) else node.targets[0])
+        value = rename(ast.unparse(node.value), known)
+        sign = "="
+        if isinstance(node, ast.AugAssign):
+            sign = f"{_SIGNS[type(node.op)]}="
+            if name in known:
+                sign, value = "=", f"{known[name]} {sign[0]} ({value})"
+        if sign == "=" and name not in kept and {*names_in(value).read} <= {*fixed}:
+            known[name] = f"({value})"
+        else:
+            known.pop(name, None)
+            lines.append(f"{name} {sign} {value}")
+    return "\n".join(lines)
 
 
 def subtracts(code: str, name: str) -> bool:

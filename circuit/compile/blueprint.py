@@ -14,10 +14,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.compile.program import Program, compile_program
 from biorrr.errors import InputError
 from biorrr.models import Parts, Pathway, Variable
-from biorrr.models.expressions import names_in
+from biorrr.models.expressions import names_in, write_out
 from biorrr.models.meanings import Meanings
 
 
@@ -294,6 +295,22 @@ class Blueprint:
         return frozenset(
             port.name for port in self.ports if port.name in self.moving or port.key in written
         )
+
+    def written_out(self, operation: Operation) -> str:
+        """Return the code of ``operation`` for Brian2, which wants what is one number for all
+        cells before what each has: what follows from parameters alone is written where it is read.
+        """
+        if operation.fills:
+            return operation.code
+        part, names = self.parts[operation.part], names_in(operation.code)
+        found = {name: self.meanings.find(part, name) for name in names.read}
+        fixed = {
+            name
+            for name, one in found.items()
+            if one and self.meanings.role(one.key) == "parameter"
+        }
+        kept = {name for name in names.written if f"{part.name}.{name}" in operation.writes}
+        return write_out(operation.code, fixed, kept)
 
     @functools.cached_property
     def sums(self) -> tuple[Quantity, ...]:

@@ -110,7 +110,9 @@ def build_network(blueprint: Blueprint, name: str = "") -> BuiltNetwork:
         built.steps[operation] = (
             brian2_private.summing_step(group, operation.fills)
             if operation.fills
-            else group.run_regularly(_in_two_steps(operation.code), name=prefix + operation.name)
+            else group.run_regularly(
+                _in_two_steps(blueprint.written_out(operation)), name=prefix + operation.name
+            )
         )
     for group in parts.values():
         brian2_private.deactivate(group)  # what it does is done block by block

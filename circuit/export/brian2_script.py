@@ -96,7 +96,7 @@ class _Script:
             part, find = self.parts[one.part], self.blueprint.meanings.find
             meant = {name: find(part, name) for name in names_in(one.code).read}
             names = {name: self._name(part, found) for name, found in meant.items() if found}
-            self.codes[one] = rename(one.code, names)
+            self.codes[one] = rename(self.blueprint.written_out(one), names)
             times = [] if one.fills or self._once(one) else self._times(one)
             self.gates[one] = " + ".join(self._name(part, self._clock(time)) for time in times)
 
@@ -254,38 +254,27 @@ class _Script:
         if one.fills:
             filled = self.declared[part.target][one.fills]  # type: ignore[union-attr]
             return action | {"meaning": filled.meaning}
-        fixed = {name for name, variable in own.items() if variable.role == "parameter"}
-        statements = _statements(self.codes[one], self.gates[one], own, fixed | {*self.constants})
-        return action | {"statements": [*statements]}
+        return action | {"statements": [*_statements(self.codes[one], self.gates[one], own)]}
 
 
-def _statements(code: str, gate: str, own: dict[str, Variable], fixed: set[str]) -> Iterator[str]:
+def _statements(code: str, gate: str, own: dict[str, Variable]) -> Iterator[str]:
     """Yield statements, of which those that change what a part has of its ``own`` do so only while
     ``gate`` is not 0.
     """
     same: set[str] = set()  # names that may be one array with another
-    known: dict[str, str] = {}  # what follows from the ``fixed`` parameters alone
     for node in ast.parse(code).body:
         added = isinstance(node, ast.AugAssign)
         name = ast.unparse(node.target if added else node.targets[0])  # type: ignore[attr-defined]
-        change = ast.parse(rename(ast.unparse(node.value), known), mode="eval").body  # type: ignore[attr-defined]
-        value, paused = ast.unparse(change), bool(gate) and name in own
+        value, paused = ast.unparse(node.value), bool(gate) and name in own  # type: ignore[attr-defined]
         if added and paused and name == "w" and isinstance(node.op, ast.Add):  # type: ignore[attr-defined]
             yield f"w += {f'({gate})' if '+' in gate else gate} * ({value})"
             continue
         # Brian2 adds in place: after `a = b`, `a += 1` would change b too.
-        if added and not paused and name not in {*same, *known}:
-            node.value = change  # type: ignore[attr-defined]
+        if added and not paused and name not in same:
             yield ast.unparse(node)
             continue
         if added:
-            before = ast.Name(known.get(name, name))
-            value = ast.unparse(ast.BinOp(before, node.op, change))  # type: ignore[attr-defined]
-        # Brian2 wants numbers before what each cell has: they are written where they are read.
-        if name not in own and set(names_in(value).read) <= fixed:
-            known[name] = f"({value})"
-            continue
-        known.pop(name, None)
+            value = ast.unparse(ast.BinOp(ast.Name(name), node.op, node.value))  # type: ignore[attr-defined]
         if paused:
             value = f"where({gate} > 0, {value}, {name})"
         # Brian2 rearranges assignments of an expression that reads the name itself.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SETUP = ("k", "s", "ridge", "seeds", "samples")  # quantities that captions state
 COLUMNS = 100  # of lines that go to no terminal
+HEAD = 16  # letters of the words over a column for which it is widened
 PERCENT = "%"  # the unit of a fraction that is shown in percent
 
 
@@ -232,7 +233,7 @@ def _heads(value: object) -> tuple[str, ...]:
 def _grid(heads: Sequence[str], rows: Mapping[str, Any], width: int) -> list[str]:
     """Return ``rows``, words to text by label, in columns that begin with their words."""
     wide = [
-        max(len(text) for text in (*(row[head] for row in rows.values()), *head.split()))
+        max(map(len, (*(row[head] for row in rows.values()), *head.split(), head[:HEAD])))
         for head in heads
     ]
     over = [textwrap.wrap(head, size) for head, size in zip(heads, wide, strict=True)]

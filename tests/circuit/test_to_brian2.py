@@ -149,8 +149,7 @@ def test_steps_may_name_what_parameters_alone_determine(tmp_path, data):
         plateau = plateau / (1 + quarter * half)
     """
     cells = PyramidalNeurons(2).adding(gain, Step("plateau shape", code))
-    circuit = Microcircuit(k=2, rates=OWN, populations=[cells], engine="cpp")
-    check(tmp_path, circuit, data)
+    check(tmp_path, own_rates(populations=[cells]), data)
 
 
 def test_a_circuit_without_a_microcircuit_names_its_ports(tmp_path, data):

@@ -5,7 +5,10 @@ from biorrr.sims.lab.findings import Findings, Quantity
 ROWS = [
     Quantity(f"{name}_{s}", value, words=words, row=f"s = {s}")
     for s in (0, 1)
-    for name, value, words in (("excess", 0.5, "excess"), ("off", 1.25, "plateaus off by"))
+    for name, value, words in (
+        ("excess", 0.5, "excess"),
+        ("off", 1.25, "plateaus off by the paper"),
+    )
 ]
 
 
@@ -13,8 +16,8 @@ def test_rows_with_the_same_words_stand_under_them():
     found = Findings(title="a title", quantities=[*ROWS, Quantity("last", 3, words="the last one")])
     assert found.lines() == [
         "a title",
-        "                excess  plateaus",
-        "                        off by",
+        "                excess  plateaus off by",
+        "                        the paper",
         "  s = 0         0.5     1.25",
         "  s = 1         0.5     1.25",
         "  the last one  3",
@@ -23,9 +26,9 @@ def test_rows_with_the_same_words_stand_under_them():
 
 def test_a_single_row_and_rows_that_are_too_wide_are_sentences():
     alone = Findings(title="", quantities=ROWS[:2]).lines()
-    assert alone[-1] == "  s = 0  excess 0.5; plateaus off by 1.25"
+    assert alone[-1] == "  s = 0  excess 0.5; plateaus off by the paper 1.25"
     narrow = Findings(title="", quantities=ROWS).lines(columns=24)
-    assert "excess 0.5; plateaus off by 1.25" in " ".join(" ".join(narrow).split())
+    assert "excess 0.5; plateaus off by the paper 1.25" in " ".join(" ".join(narrow).split())
     assert max(map(len, narrow)) <= 24
 
 
