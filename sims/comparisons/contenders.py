@@ -95,7 +95,10 @@ def _join(
     """Join the courses of all learners of a problem at all ranks."""
     names = {"learner": [one.learner for one in contenders], "k": [one.k for one in contenders]}
     grid = Grid.over({"rates": (ASKED, STABLE)} | names)
-    by_names = {(which, one.learner, one.k): (which, one) for which, one in courses}
+    # Learners of other problems have the same names.
+    by_names = {
+        (which, one.learner, one.k): (which, one) for which, one in courses if one in contenders
+    }
     joined = grid.join([courses[by_names[tuple(item.values())]] for item in grid.items])
     last = joined["t"].notnull().sum("snapshot") - 1
     results = joined.isel(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from biorrr.analysis import OnlineBioRRR
+from biorrr.analysis import IQMD, OnlineBioRRR
 from biorrr.analysis.figures.races import plot_race
 from biorrr.circuit import Microcircuit
 from biorrr.models import Rate, Rates
@@ -224,3 +224,16 @@ def test_the_table_has_a_row_of_the_printed_rates_and_one_of_smaller_ones():
     fraction = found["bio_k1_slowed_rates_fraction"].value
     assert slowed.row == f"bio, k = 1, {fraction:g} of the rates"
     assert slowed.value == courses["excess"].sel(rates=STABLE).isel(snapshot=-1).mean()
+
+
+def test_learners_of_the_same_name_belong_to_their_own_problem():
+    """IQMD learns online and offline: what it did offline stood in the row of both."""
+    data = small_data()
+    problems = [Problem("rrmse", setting) for setting in ("online", "offline")]
+    both = [
+        Contender(problem, "IQMD", IQMD, 1, steps, options=(("online", steps == 60), ("tol", 0.0)))
+        for problem, steps in zip(problems, (60, 5), strict=True)
+    ]
+    lab = Lab(compare, CompareSettings(ridge=0.1, seeds=1))
+    found = compare_learners(lab, both, pose(data, problems, 0.1))
+    assert [float(found[one]["t"].max()) for one in problems] == [60, 5]
