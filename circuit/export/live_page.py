@@ -191,7 +191,7 @@ def _cell_names(populations: list[Population]) -> list[str]:
     return [
         f"area {population.area}, cell {cell}" if several else f"cell {cell}"
         for population in populations
-        for cell in range(1, (population.size or 0) + 1)
+        for cell in range(population.size or 0)
     ]
 
 

@@ -9,7 +9,7 @@ const EACH = 1 / 24;   // seconds from one sample that is drawn to the next
 const BUSY = 11;       // milliseconds of a frame that go to the simulation
 const cells = DATA.cells.length;
 const filters = DATA.matrices[DATA.filters[0]];
-const firsts = DATA.cells.flatMap((name, j) => (/, cell 1$/.test(name) ? [j] : []));  // of several areas
+const firsts = DATA.cells.flatMap((name, j) => (/, cell 0$/.test(name) ? [j] : []));  // of several areas
 const chosen = new Set((firsts.length ? firsts : [0, 1]).filter((j) => j < cells).slice(0, 2));
 const DRAWN = {
   plateau: {title: "plateau", theory: "error", words: "Vy′(y − ỹ)"},
@@ -239,7 +239,7 @@ function drawFilters() {
   to.textAlign = "center";
   to.fillStyle = colours.quiet;
   to.font = "11px system-ui, sans-serif";
-  for (let j = 0; j < count; j++) to.fillText(`cell ${j + 1}`, left + j * (room + gap) + room / 2, 6);
+  for (let j = 0; j < count; j++) to.fillText(`cell ${j}`, left + j * (room + gap) + room / 2, 6);
   to.textAlign = "left";
   rows.forEach(([words, V], row) => {
     const top = 14 + row * (size + gap);

@@ -191,7 +191,7 @@ def test_a_page_shows_all_areas_of_a_hierarchy(data, node, tmp_path):
     weights = {"R1": [[0.3, 0.1], [0.0, 0.2]]}
     path = circuit.to_html(tmp_path / "circuit.html", *data, order="sequential", weights=weights)
     kept = json.loads(re.search(r'id="data">(.*?)</script>', path.read_text())[1])
-    assert kept["cells"] == [f"area {area}, cell {cell}" for area in (1, 2) for cell in (1, 2)]
+    assert kept["cells"] == [f"area {area}, cell {cell}" for area in (1, 2) for cell in (0, 1)]
     assert kept["filters"] == ["W1"]
     plateaus = next(lane for lane in kept["lanes"] if lane["name"] == "plateau")
     assert plateaus["keys"] == ["pyramidal_1.plateau", "pyramidal_2.plateau"]
