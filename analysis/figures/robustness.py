@@ -51,7 +51,7 @@ def plot_departures(results: Dataset) -> NDArray:
     tolerated = results.attrs["tolerated"]
     data, most = results["data"].values, max(results.sizes[f"{name}_value"] for name in names)
     fits = 2.3 + 0.33 * most * len(data) < COLUMN
-    size = {"width": COLUMN if fits else PAGE, "height": 0.9 + 0.31 * len(names)}
+    size = {"width": COLUMN if fits else PAGE, "height": 0.9 + 0.37 * len(names)}
     axes = axes_of(None, 1, len(data), "one for each data set", **size, sharey=True)[0]
     for ax, one in zip(axes, data, strict=True):
         for row, name in enumerate(names):
@@ -68,8 +68,8 @@ def plot_departures(results: Dataset) -> NDArray:
     for tint, word in zip(_COLOURS, words, strict=True):
         axes[0].add_patch(Rectangle((0, 0), 0, 0, facecolor=tint, label=word))
     note = (
-        "In each field: its value, and below it the mean excess over seeds. Fields go from mild to"
-        " severe (rows with *: in no order). Plain: the excess without any departure."
+        "In each field: its value, and below it the mean excess over seeds, in %. Fields go from"
+        " mild to severe (rows with *: in no order). Plain: the excess without any departure."
     )
     legend_below(axes, note)
     return axes
@@ -85,8 +85,9 @@ def _draw_row(ax: Axes, row: int, values: list, excess: NDArray, tolerated: floa
         ax.add_patch(
             Rectangle((place - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, linewidth=0)
         )
-        text = f"{value if isinstance(value, str) else f'{value:g}'}\n{percent(found)}"
-        ax.text(place, row, text, ha="center", va="center", linespacing=1.1)
+        words = textwrap.fill(value, 7) if isinstance(value, str) else f"{value:g}"
+        text = f"{words}\n{percent(found).removesuffix(' %')}"
+        ax.text(place, row, text, ha="center", va="center", linespacing=1.0)
 
 
 def _label(excess: DataArray) -> str:

@@ -278,13 +278,15 @@ def plateaus_of_areas(rng):
 
 
 def departures(rng):
-    names = {f"departure{i}": i % 6 + 1 for i in range(18)}
+    names = {f"departure{i}": i % 7 + 1 for i in range(18)}
+    words = ["new data", "freeze R", "Q, R, Vx", "freeze Q", "freeze Vy", "silence n", "cut y"]
     drawn, coords = {}, {}
     for name, count in names.items():
         excess = 10 ** rng.uniform(-4, 0, (2, count, 3))
         about = {"long_name": f"noise of transmission of pathway {name}", "ordered": count % 2}
         drawn[name] = (("data", f"{name}_value", "seed"), excess, about)
-        coords[f"{name}_value"] = [round(10.0 ** (i - 3), 3) for i in range(count)]
+        sizes = [round(10.0 ** (i - 3), 3) for i in range(count)]
+        coords[f"{name}_value"] = words if name == "departure6" else sizes
     drawn["plain"] = (("data", "seed"), np.full((2, 3), 0.001))
     coords["data"] = ["digits", "v1v2"]
     return robustness.plot_departures(xr.Dataset(drawn, coords, {"tolerated": 0.05}))
