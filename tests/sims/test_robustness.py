@@ -84,7 +84,7 @@ def test_a_field_shows_value_and_excess_and_whether_learning_breaks():
         {"tolerated": 0.05},
     )
     (ax,) = plot_departures(results)
-    assert [text.get_text() for text in ax.texts] == ["1\n2.0 %", "2\n25 %", "3\n50 %"]
+    assert [text.get_text() for text in ax.texts] == ["1\n2.0", "2\n25", "3\n50"]
     fields = [patch for patch in ax.patches if patch.get_width()]  # others are for the legend
     learns, *broken = [field.get_facecolor() for field in fields]
     assert learns not in broken
