@@ -45,7 +45,7 @@ from biorrr.sims.lab.training import (
     unjudged_because,
 )
 from biorrr.sims.lazy import analysis, np, xr
-from biorrr.sims.words import in_full
+from biorrr.sims.words import counted, in_full
 
 RECORDED_SAMPLES = 300  # in which distal plasticity is recorded
 EIGENVALUES = 0.05  # relative deviation of an eigenvalue of QQ' from M's, on either side
@@ -119,8 +119,8 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
     samples = settings.epochs * len(data.X)
     return Findings(
         title=(
-            f"{data.name}: {settings.k} neurons, {settings.seeds} seeds, {samples:,} samples; data"
-            " are centred"
+            f"{data.name}: {settings.k} neurons, {counted(settings.seeds, 'seed')},"
+            f" {samples:,} samples; data are centred"
         ),
         statistic="the worst of all seeds and neurons",
         quantities=[

@@ -34,6 +34,7 @@ from biorrr.sims.lab import (
     seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
+from biorrr.sims.words import counted
 
 SNAPSHOTS = 40
 SHOWN = 2000  # samples whose plateaus are drawn
@@ -146,7 +147,7 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
     return Findings(
         title=(
             f"{data.name}: areas of {', '.join(map(str, settings.areas))} cells, {settings.samples}"
-            f" samples, {settings.seeds} seeds; data are centred"
+            f" samples, {counted(settings.seeds, 'seed')}; data are centred"
         ),
         quantities=quantities,
         data={"run": drawn, "weights": runs[0]},

@@ -35,6 +35,7 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
+from biorrr.sims.words import counted
 
 INPUTS, TARGETS = 20, 12  # principal components of x; features of y in synthetic problems
 JUDGED_SAMPLES = 100_000  # fewer are a first look
@@ -156,7 +157,7 @@ def interneurons(lab: Lab, settings: InterneuronSettings) -> Findings:
     found = {one.name: one for one in summarise(results, k)}
     unjudged = "too few samples to converge" * (settings.samples < JUDGED_SAMPLES)
     return Findings(
-        title=f"k = {k}, s = 0, {settings.seeds} seeds, {settings.samples:,} samples",
+        title=f"k = {k}, s = 0, {counted(settings.seeds, 'seed')}, {settings.samples:,} samples",
         quantities=[Quantity("k", k), Quantity("seeds", settings.seeds), *found.values()],
         rows=dict(zip(["1000 (x, y, q)", *rows], in_words(table), strict=True)),
         data=results | {"table": table},

@@ -45,7 +45,7 @@ from biorrr.sims.lab.training import (
     unjudged_because,
 )
 from biorrr.sims.lazy import analysis, circuits, np, xr
-from biorrr.sims.words import in_full
+from biorrr.sims.words import counted, in_full
 
 PLACE = 'Sec. 6, "Interpretation of calcium plateau potential in Bio-RRR"'
 PLATEAU = "at the optimum, the calcium plateau potential is equal to a backpropagated error signal"
@@ -138,7 +138,7 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     return Findings(
         title=(
             f"{data.name}: s = {', '.join(map(in_full, settings.s))}, {settings.k} neurons,"
-            f" {settings.seeds} seeds, {samples:,} samples; data are centred"
+            f" {counted(settings.seeds, 'seed')}, {samples:,} samples; data are centred"
         ),
         statistic="median over neurons, seeds and s (and the worst of them)",
         quantities=[

@@ -34,6 +34,7 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.training import baseline_quantities, cell_arguments, check_rank, default_ridge
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
+from biorrr.sims.words import counted
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
@@ -339,7 +340,7 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
         title="",
         statistic=(
             f"farthest from the paper's circuit with excess below {TOLERATED:.0%}, mean over"
-            f" {settings.seeds} seeds"
+            f" {counted(settings.seeds, 'seed')}"
         ),
         quantities=[
             Quantity("tolerated", TOLERATED, PERCENT),

@@ -36,6 +36,7 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
+from biorrr.sims.words import counted
 
 if TYPE_CHECKING:
     from biorrr.models.theories import Theory
@@ -135,7 +136,7 @@ def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
     claims = judge(results, measures)
     return Findings(
         title=(
-            f"{len(settings.chosen)} theories, k = {settings.k}, {settings.seeds} seeds,"
+            f"{len(settings.chosen)} theories, k = {settings.k}, {counted(settings.seeds, 'seed')},"
             f" {settings.samples:,} samples; each at the best of {len(settings.rates)} rates; data"
             " are centred and of mean square 1"
         ),
@@ -304,7 +305,7 @@ def judge(results: xr.Dataset, found: Mapping[tuple[str, str], Sequence[Quantity
             data=data,
             k=results.attrs["k"],
             unjudged=why,
-            run=f"{results.sizes['seed']} seeds, {samples:,} samples",
+            run=f"{counted(results.sizes['seed'], 'seed')}, {samples:,} samples",
             value=math.nan if one.value is None else one.value,
         )
         for (data, theory), those in found.items()

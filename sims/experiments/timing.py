@@ -34,6 +34,7 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
+from biorrr.sims.words import counted
 
 QUICK_SAMPLES = 20_000
 RULES = {"plain": "the paper's rule", "traces": "eligibility traces"}
@@ -168,7 +169,7 @@ def timing(lab: Lab, settings: TimingSettings) -> Findings:
     return Findings(
         title=(
             f"plasticity and time; instruction late on {data.name}, up to {settings.delays[-1]}"
-            f" samples, {settings.seeds} seeds"
+            f" samples, {counted(settings.seeds, 'seed')}"
         ),
         quantities=quantities,
         data={"run": results},

@@ -128,7 +128,7 @@ def _sentence(
     )
     sentence += f" on engine {summary['engine']}" if "engine" in summary else ""
     excess = summary.get("excess")
-    sentence += f", {excess:.2%} above the optimum" if isinstance(excess, float) else ""
+    sentence += f", {100 * excess:.2f} % above the optimum" if isinstance(excess, float) else ""
     if claims:
         judged = [one["holds"] for one in claims if isinstance(one.get("holds"), bool)]
         sentence += (

@@ -77,7 +77,7 @@ def test_a_sentence_says_what_was_run_and_how_it_ended(folder):
     assert (
         gather_run(folder)["sentence"]
         == "The experiment “learn” on digits: it ran to its end after 200 samples on engine numpy,"
-        " 25.00% above the optimum."
+        " 25.00 % above the optimum."
     )
 
 

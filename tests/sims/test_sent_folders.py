@@ -128,7 +128,7 @@ def test_figures_behind_links_are_left_out(sent, outside, report, suffix):
 def test_a_page_opens_no_results(sent, report):
     (sent / "run.nc").unlink()
     os.mkfifo(sent / "run.nc")  # whoever opens it waits for good
-    assert "25.00% above the optimum" in report(sent)[1]
+    assert "25.00 % above the optimum" in report(sent)[1]
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.labelled import Grid
 from biorrr.sims.lazy import analysis, models, xr
+from biorrr.sims.words import counted
 
 RANKS = {
     "mnist": 1,
@@ -114,8 +115,8 @@ def images(lab: Lab, settings: ImagesSettings) -> Findings:
     joined = Grid.over({"data": results}).join([*results.values()])
     return Findings(
         title=(
-            f"Bio-RRMSE and backprop, {settings.steps:,} samples, {settings.seeds} seeds; pixels /"
-            " 255, centred"
+            f"Bio-RRMSE and backprop, {settings.steps:,} samples,"
+            f" {counted(settings.seeds, 'seed')}; pixels / 255, centred"
         ),
         quantities=quantities,
         data={"run": joined},
@@ -152,7 +153,7 @@ def parity(name: str, courses: xr.Dataset, settings: ImagesSettings) -> Claim:
             " backprop"
         ),
         place=PLACE,
-        run=f"{name}, {settings.steps:,} samples, {settings.seeds} seeds",
+        run=f"{name}, {settings.steps:,} samples, {counted(settings.seeds, 'seed')}",
         data=name,
         k=RANKS[name],
     )

@@ -28,6 +28,7 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, np
+from biorrr.sims.words import counted
 
 # Bounds.
 NEAR_ONE = (
@@ -100,7 +101,7 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
                 )
             )
     return Findings(
-        title=f"{data.name}: {data.swapped().direction}, {settings.seeds} seeds",
+        title=f"{data.name}: {data.swapped().direction}, {counted(settings.seeds, 'seed')}",
         quantities=[Quantity("data", data.name), Quantity("rows", len(data.X))],
         claims=claims,
     )

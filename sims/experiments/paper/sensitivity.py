@@ -33,6 +33,7 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, models, np, xr
+from biorrr.sims.words import counted
 
 # Of eta0 over the printed one: beyond what is stable, and two decades below.
 HALF_DECADES = (1, 0, -1, -2, -3, -4, -5)
@@ -91,7 +92,8 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
     found = lab.map(run_row, over, problem, posed)
     results = from_largest_stable(found.assign_coords(N=[*N], seed=[*settings.every_seed]))
     each = [results.sel(algorithm=algorithm, k=k) for algorithm in (BIO, ANN) for k in settings.k]
-    what = f"{view.name}: {view.direction}; {settings.steps:,} samples, {settings.seeds} seeds"
+    seeds = counted(settings.seeds, "seed")
+    what = f"{view.name}: {view.direction}; {settings.steps:,} samples, {seeds}"
     known = {"data": view.name, "direction": view.direction, "steps": settings.steps}
     return Findings(
         title=what,
