@@ -203,9 +203,13 @@ class Drive:
         (m, n), (ridge_x, ridge_y) = (X.shape[1], Y.shape[1]), ridge
         power, power_y = (_power(X, means[0]), _power(Y, means[1])) if powers is None else powers
         squares = power**2 / _dimension(X, means[0])  # trace(Cxx^2)
-        dimension = (power + m * ridge_x) ** 2 / (squares + 2 * ridge_x * power + m * ridge_x**2)
+        total = power + m * ridge_x
+        # As total^2 / (squares + 2 ridge_x power + m ridge_x^2), but no square overflows.
+        dimension = total / (
+            (squares + 2 * ridge_x * power) / total + m * ridge_x * (ridge_x / total)
+        )
         return cls(
-            power_x=power + m * ridge_x,
+            power_x=total,
             channel_y=power_y / n,
             dimension_x=dimension,
             strongest_y=_strongest(Y, means[1]),

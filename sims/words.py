@@ -14,6 +14,11 @@ def as_text(value: Any) -> Any:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
+def as_key(name: str) -> str:
+    """Return a name, perhaps the path of a data file, that a variable of a NetCDF file may have."""
+    return name.replace("/", "-")
+
+
 def counted(number: int, thing: str) -> str:
     """Return a number of things in words: ``1 unit``, ``14 units``."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

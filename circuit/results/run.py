@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from biorrr.circuit.simulation.job import Job
 
 
+def _norms(matrices: np.ndarray) -> np.ndarray:
+    """Return the Frobenius norm of each of ``matrices``; infinite for those that have diverged."""
+    with np.errstate(over="ignore"):
+        return np.linalg.norm(matrices, axis=(1, 2))
+
+
 class Run(RunFigures, Tabled):
     """The outcome of :meth:`biorrr.circuit.Microcircuit.run` or of
     :meth:`biorrr.circuit.Circuit.run`.
@@ -203,9 +209,7 @@ class Run(RunFigures, Tabled):
                 f"r_minus_qt: needs matrices Q and R, and this run has {', '.join(self.weights)};"
                 " those of each area of a hierarchy are in run.area_weights()"
             )
-        return np.linalg.norm(
-            self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values, axis=(1, 2)
-        )
+        return _norms(self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values)
 
     @property
     def r_minus_qt_relative(self) -> np.ndarray:
@@ -213,7 +217,7 @@ class Run(RunFigures, Tabled):
 
         It stays where it is if Q and R merely fade, and falls to rounding error if R finds Q'.
         """
-        distance, size = self.r_minus_qt, np.linalg.norm(self.data["Q"].values, axis=(1, 2))
+        distance, size = self.r_minus_qt, _norms(self.data["Q"].values)
         return np.divide(distance, size, out=np.full(len(size), np.nan), where=size > 0)
 
     def transform(self, X) -> np.ndarray:

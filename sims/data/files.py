@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,9 +15,9 @@ from typing import BinaryIO
 from biorrr.sims.data.values import DataError
 from biorrr.sims.words import brief
 
-# Seconds, of which a busy machine takes many to start Python and SciPy, and how much longer a large
-# file may take.
-PATIENCE, BYTES_PER_SECOND = 60.0, 2e7
+# Processor seconds for a small file, most of them to start Python and SciPy; seconds on the clock,
+# of which a busy machine takes many; and how much longer a large file may take.
+WORK, PATIENCE, BYTES_PER_SECOND = 6.0, 60.0, 2e7
 
 
 @contextmanager
@@ -73,18 +74,37 @@ def run_apart(script: str, path: Path, *arguments: str) -> tuple[bytes, str]:
     file can crash; return its output, and what went wrong, in words.
     """
     check_regular(path)
+    more = path.stat().st_size / BYTES_PER_SECOND
+    deadline = time.monotonic() + PATIENCE + more
+    with subprocess.Popen(
+        [sys.executable, "-I", script, str(path), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        while True:
+            try:
+                output, _ = process.communicate(timeout=0.5)
+                break
+            except subprocess.TimeoutExpired:
+                if _worked(process.pid) > WORK + more or time.monotonic() > deadline:
+                    process.kill()
+                    process.communicate()
+                    return b"", "reading it does not come to an end"
+    if process.returncode:
+        return b"", f"it ends with signal {-process.returncode}"
+    return output, ""
+
+
+def _worked(process: int) -> float:
+    """Return the processor seconds that a process has taken."""
+    import psutil
+
     try:
-        done = subprocess.run(
-            [sys.executable, "-I", script, str(path), *arguments],
-            timeout=PATIENCE + path.stat().st_size / BYTES_PER_SECOND,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-        )
-    except subprocess.TimeoutExpired:
-        return b"", "reading it does not come to an end"
-    if done.returncode:
-        return b"", f"it ends with signal {-done.returncode}"
-    return done.stdout, ""
+        times = psutil.Process(process).cpu_times()
+    except psutil.Error:  # it has just ended
+        return 0.0
+    return times.user + times.system
 
 
 def file_stamp(path: Path) -> tuple[int, ...] | None:

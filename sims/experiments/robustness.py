@@ -34,7 +34,7 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lab.training import baseline_quantities, cell_arguments, check_rank, default_ridge
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
-from biorrr.sims.words import counted
+from biorrr.sims.words import as_key, counted
 
 TOLERATED = 0.05  # excess up to which the circuit counts as learning
 NOT_LEARNED = 1.0  # excess of filters that explain nothing: what a circuit that diverged is given
@@ -298,7 +298,7 @@ CAPTIONS = {
     shows="[how much biology](docs/robustness.md) the theory survives",
     takes="2.5 min",
     paper="beyond it",
-    measure=lambda settings: f"{settings.data[0].name}_plain",
+    measure=lambda settings: f"{as_key(settings.data[0].name)}_plain",
     captions=CAPTIONS,
     small={
         "data": (SMALL_DATA,),
@@ -348,7 +348,7 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
             Quantity("seeds", settings.seeds),
             *(
                 Quantity(
-                    f"{data}_plain",
+                    f"{as_key(data)}_plain",
                     float(plain.sel(data=data)),
                     PERCENT,
                     data,
@@ -359,7 +359,7 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
             *(one for data in names for one in baseline_quantities(exact[data], settings.k, data)),
             *(
                 Quantity(
-                    f"{data}_{name}",
+                    f"{as_key(data)}_{name}",
                     last_tolerated(results[name].sel(data=data)),
                     "",
                     data,

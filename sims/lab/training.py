@@ -11,6 +11,7 @@ from biorrr.sims.data import Data
 from biorrr.sims.lab.findings import PERCENT, Quantity
 from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, data_option, option
 from biorrr.sims.lazy import analysis, circuits, np, xr
+from biorrr.sims.words import as_key
 
 # What the theory says of the optimum is seen only near it: on digits and V1-V2 (k = 2) plateaus
 # come within 5 % of it after a million samples and within 1 % after two.
@@ -144,7 +145,7 @@ def baseline_quantities(exact: analysis.ExactSolution, k: int, data: str = "") -
     """
     found = analysis.baselines(exact, k)
     name, row = (
-        (f"{data}_", f"{data}, excess without learning")
+        (f"{as_key(data)}_", f"{data}, excess without learning")
         if data
         else ("", "excess without learning")
     )

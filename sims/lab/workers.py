@@ -157,6 +157,8 @@ def _serve(
             with warnings.catch_warnings(record=True) as warned:
                 try:
                     result = work(item, *shared)
+                except KeyboardInterrupt:  # pressed before this process began: its parent says so
+                    return
                 except Exception as error:
                     result = error
                     error.add_note(traceback.format_exc())  # which is not sent by itself

@@ -111,8 +111,9 @@ def test_circuits_that_do_not_fit_run_one_after_another(data, monkeypatch):
     assert seen.count(60) == 2
 
 
-def test_a_compiler_without_vectors_is_no_obstacle(data, monkeypatch):
+def test_a_compiler_without_vectors_is_no_obstacle(data, monkeypatch, tmp_path):
     """Where the code for several runs cannot be compiled, they run one after another."""
+    monkeypatch.setenv("BIORRR_CACHE", str(tmp_path))  # in which no such code is kept
     compile_library = compiler.compile_library
 
     def without_vectors(source, library):

@@ -29,9 +29,9 @@ PRELOADED = [
 ]
 COMMAND = """
 import os, signal, sys
-from biorrr.sims.start import leave_at_once, main
+from biorrr.sims.start import main
 # also where the tests run in the background, and Ctrl-C is ignored
-signal.signal(signal.SIGINT, leave_at_once)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 for stream in (1, 2):
     os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
 sys.argv = ["biorrr", *args]

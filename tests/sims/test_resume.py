@@ -276,7 +276,7 @@ def test_interrupted_race_ends_at_once_and_goes_on(own_data, tmp_path, start_bio
         0.1,
     )
     process = start_biorrr("compare", *settings, "--out", folder, start_new_session=True)
-    wait_for(folder / "unfinished/checkpoints/run_lap-*.npz", process)  # of a circuit under way
+    wait_for(folder / "unfinished/checkpoints/learn-*.npz", process)  # of a circuit under way
     children = children_of(process)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)

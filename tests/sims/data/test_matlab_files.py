@@ -100,7 +100,7 @@ def test_on_the_command_line(tmp_path, version, capsys):
     names = ["--data", str(path), "--x", "spikes", "--y", "licks"]
     out = tmp_path / "out"
     assert main.run(["learn", *names, "--epochs", "1", "--engine", "numpy", "--out", str(out)]) == 0
-    assert f"{path}" in capsys.readouterr().out
+    assert f"{path}" in capsys.readouterr().out.replace("\n  ", "")  # long lines are broken
     assert 'x = "spikes"' in (out / "config.toml").read_text()
 
 
