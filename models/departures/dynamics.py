@@ -10,6 +10,8 @@ from biorrr.models.paper.clock import Clock
 from biorrr.models.parts import Parts, Population, Step, Variable, parameter
 from biorrr.models.physical_units import Milliseconds
 
+_MOST_TICKS = 10_000_000  # of a sample, which takes minutes on engine numpy
+
 
 class Holding(Departure):
     """Base of departures that give the circuit a clock which holds each sample for some time.
@@ -30,7 +32,13 @@ class Holding(Departure):
     def __post_init__(self) -> None:
         super().__post_init__()
         ticks = self.hold / self.dt if self.dt > 0 else 0.0
-        if not 0.5 <= ticks < 2.0**53 or abs(ticks - round(ticks)) >= 1e-9:
+        if ticks > _MOST_TICKS:
+            raise InputError(
+                f"{type(self).__name__}.hold: upper bound is {_MOST_TICKS:,} ticks (got"
+                f" {self.hold:g} ms, {ticks:g} ticks of dt = {self.dt:g} ms); shorten it or"
+                " lengthen dt"
+            )
+        if not 0.5 <= ticks <= _MOST_TICKS or abs(ticks - round(ticks)) >= 1e-9:
             raise InputError(
                 f"{type(self).__name__}.hold: must be a whole number of ticks of dt = {self.dt:g}"
                 f" ms (got {self.hold:g} ms)"

@@ -71,8 +71,9 @@ def test_times_are_quantities_or_milliseconds():
         ValueError, match=r"Leaky.hold: must be a whole number of ticks of dt = 3 ms \(got 100 ms\)"
     ):
         Leaky(hold=100, dt=3)
-    with pytest.raises(ValueError, match=r"Leaky.hold: must be a whole number of ticks"):
-        Leaky(hold=100, dt=1e-320)
+    for hold, dt in [(1e9, 1.0), (100, 1e-320)]:
+        with pytest.raises(ValueError, match=r"Leaky.hold: upper bound is 10,000,000 ticks"):
+            Leaky(hold=hold, dt=dt)
 
 
 def test_a_sample_settles_in_a_number_of_ticks_that_can_be_run():
