@@ -17,7 +17,7 @@ from biorrr.sims.words import brief
 
 # Processor seconds for a small file, most of them to start Python and SciPy; seconds on the clock,
 # of which a busy machine takes many; and how much longer a large file may take.
-WORK, PATIENCE, BYTES_PER_SECOND = 6.0, 60.0, 2e7
+WORK, PATIENCE, BYTES_PER_SECOND = 3.0, 60.0, 2e7
 
 
 @contextmanager

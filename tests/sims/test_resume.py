@@ -108,11 +108,11 @@ def cut_short(done, at):
 
 @pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
 def test_killed_run_goes_on_and_nobody_else_meanwhile(own_data, tmp_path, start_biorrr, run_biorrr):
-    # Long enough for another command to come and be refused.
     settings = ("--data", own_data, "--epochs", 2 * LONG, "--engine", "cpp", "--checkpoint", 0.05)
     folder = tmp_path / "killed"
     process = start_biorrr("learn", *settings, "--out", folder)
     wait_for(folder / FIRST, process)
+    process.send_signal(signal.SIGSTOP)  # resume waits a moment for a lock
     code, _, err = run_biorrr("resume", folder)
     assert (code, err) == (
         2,
