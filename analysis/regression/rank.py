@@ -59,7 +59,7 @@ class Prediction:
 
     @property
     def rank(self) -> int:
-        """That rank, where all from 1 on were tried."""
+        """The smallest good rank, where all from 1 on were tried."""
         return 1 + self.place
 
     @property

@@ -1,4 +1,4 @@
-"""What a run saves: traces of any variable, weights too, at chosen samples, and snapshots of all
+"""Traces of any variable that a run saves, weights too, at chosen samples, and snapshots of all
 weights.
 """
 
