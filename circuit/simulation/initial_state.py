@@ -16,7 +16,7 @@ from biorrr.circuit.stimulus.presentation import WEIGHTS, generator
 from biorrr.errors import InputError
 from biorrr.models import Area, Pathway, Population
 from biorrr.models.expressions import evaluate, names_in
-from biorrr.models.physical_units import in_si, plain
+from biorrr.models.validation import in_si, plain
 
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run

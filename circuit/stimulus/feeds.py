@@ -16,7 +16,7 @@ from biorrr.circuit.stimulus.statistics import Facts, facts_of
 from biorrr.errors import InputError, InputTypeError
 from biorrr.hints import did_you_transpose
 from biorrr.models import Parts
-from biorrr.models.physical_units import in_si
+from biorrr.models.validation import in_si
 
 
 @dataclass(frozen=True)
