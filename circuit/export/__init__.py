@@ -7,8 +7,8 @@ from typing import Any
 
 import jinja2
 
+from biorrr.circuit.results.results import Runs
 from biorrr.circuit.results.run import Run
-from biorrr.circuit.results.runs import Runs
 from biorrr.circuit.simulation.job import Job
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models.validation import instance_of

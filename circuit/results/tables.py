@@ -1,13 +1,59 @@
-"""One answer to whether a run has learned: numbers beside those of theory, as a small table."""
+"""Small tables that say what an object is, as text and as HTML; one of them says whether a run has
+learned.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 import numpy as np
 
-from biorrr.circuit.results.text_table import Tabled
+
+class Tabled:
+    """Base of what shows itself as a table."""
+
+    def table(self) -> tuple[str, dict[str, str]]:
+        """Return a title, and the rows of the table by name."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        title, rows = self.table()
+        width = max(map(len, rows))
+        return "\n".join([title, *(f"  {name:<{width}}  {said}" for name, said in rows.items())])
+
+    def _repr_html_(self) -> str:
+        title, rows = self.table()
+        cells = "".join(
+            f'<tr><th style="text-align:left">{escape(name)}</th><td'
+            f' style="text-align:left">{escape(said)}</td></tr>'
+            for name, said in rows.items()
+        )
+        return f"<table><caption>{escape(title)}</caption>{cells}</table>"
+
+
+class Text(str):
+    """Text of several lines that a terminal and a notebook show as it stands."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self)}</pre>"
+
+
+def regression(s: float) -> str:
+    """Return the regression that ``s`` stands for, in words."""
+    name = {0.0: " (RRMSE)", 1.0: " (CCA)"}.get(s, "")
+    return f"s = {s:g}{name}"
+
+
+def ridge_in_words(ridge: tuple[float, float]) -> str:
+    """Return the ridge on Cxx and Cyy in words."""
+    said = zip(ridge, ("on Cxx, by replay", "on Cyy"), strict=True)
+    return "; ".join(f"{size:g} {where}" for size, where in said if size) or "none"
+
 
 # Changes of the last tenth below which a run counts as being at rest: of the excess, as a fraction
 # of the optimum (rates "auto" fall to zero in the end, which removes some tenths of a percent of
