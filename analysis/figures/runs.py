@@ -21,8 +21,8 @@ from biorrr.analysis.figures.panels.plateau import TRACES, plot_plateau
 from biorrr.analysis.figures.panels.raster import plot_raster
 from biorrr.analysis.figures.panels.symmetry import plot_symmetry
 from biorrr.analysis.figures.style import Axes, Dataset
+from biorrr.analysis.laws import symmetry_decay
 from biorrr.analysis.regression.exact_solution import ExactSolution
-from biorrr.analysis.theory import symmetry_decay
 from biorrr.analysis.traces import Stage, stages_of_learning
 from biorrr.errors import InputError
 

@@ -204,8 +204,7 @@ def run_circuit(
     """Run the circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by
     replay.
     """
-    from biorrr.analysis.algorithms.estimator import shuffled_passes
-    from biorrr.analysis.algorithms.weights import initial_weights
+    from biorrr.analysis.algorithms.estimator import initial_weights, shuffled_passes
     from biorrr.models.auto_rates import Drive
 
     X, Y, settings = data.X, data.Y, task.settings

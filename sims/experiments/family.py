@@ -180,7 +180,7 @@ def record_rule(task: Task, data: Dataset, s: float) -> dict[str, float]:
     """Fit the distal rule to the changes of all distal synapses in the first samples of a
     circuit.
     """
-    from biorrr.analysis.distal_rule import fit_distal_rule
+    from biorrr.analysis.laws import fit_distal_rule
 
     settings = task.settings
     circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=settings.seed)

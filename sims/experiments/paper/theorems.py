@@ -74,7 +74,7 @@ def equivalence(centred: Dataset, settings: AlgebraSettings, **about: Any) -> Cl
     """
     from scipy import linalg
 
-    from biorrr.analysis.regression.covariance import covariances
+    from biorrr.analysis.regression.exact_solution import covariances
 
     assert settings.ridge is not None
     C = covariances(centred.X, centred.Y, settings.ridge)
