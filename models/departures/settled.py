@@ -1,7 +1,7 @@
 """Outputs that settle: while a sample is held, areas with apical feedback come to their
 equilibrium, then learn.
 
-The equilibrium solves M z = drive (:mod:`biorrr.models.areas.equilibrium`). Outputs come to it by
+The equilibrium solves M z = drive (:func:`~biorrr.models.settling_matrix`). Outputs come to it by
 Chebyshev's semi-iteration, which needs bounds of the eigenvalues of M. The upper one follows from
 the norms of the weights::
 
@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
-from biorrr.models.areas.apical_feedback import suffix
 from biorrr.models.departure import Departure
-from biorrr.models.paper.clock import Clock
+from biorrr.models.departures.apical_feedback import suffix
+from biorrr.models.paper_parts import Clock
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, sum_over
 from biorrr.models.validation import Positive, number_within, whole_number
 
