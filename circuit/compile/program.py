@@ -30,9 +30,8 @@ from biorrr.circuit.compile.operations import (
 )
 from biorrr.errors import InputError
 from biorrr.models import BLOCKS, Parts, Pathway
-from biorrr.models.expressions import names_in, rename
+from biorrr.models.expressions import add, names_in, product, rename, terms_of
 from biorrr.models.meanings import Meanings
-from biorrr.models.rules import add, product, terms_of
 
 
 @dataclass(frozen=True)

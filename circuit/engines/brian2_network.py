@@ -27,8 +27,8 @@ from biorrr.circuit.simulation.recorder import DATA_ROW, Recorder
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
 from biorrr.models.expressions import names_in, parse
-from biorrr.models.physical_units import dimension_of
 from biorrr.models.random_draws import DRAWS
+from biorrr.models.validation import dimension_of
 
 # One tick is one second of Brian2's time: whole numbers keep clocks exact however long a run is.
 _TICK = brian2.second

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from biorrr.circuit.results.results import Runs
 from biorrr.circuit.results.run import Run
-from biorrr.circuit.results.runs import Runs
 from biorrr.circuit.simulation.job import Job
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models.validation import instance_of

@@ -31,7 +31,7 @@ from biorrr.files import whole_file
 from biorrr.models import BLOCKS, Pathway, Population, Variable, random_draws
 from biorrr.models.expressions import names_in, rename
 from biorrr.models.meanings import Meaning
-from biorrr.models.physical_units import dimension_of
+from biorrr.models.validation import dimension_of
 
 # Names that the script has for itself.
 _TAKEN = frozenset(

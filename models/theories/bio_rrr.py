@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from biorrr.models.paper.microcircuit_parts import microcircuit_parts
+from biorrr.models.paper_parts import microcircuit_parts
 from biorrr.models.parts import Parts
 from biorrr.models.rates import Rates
 from biorrr.models.theories.theory import Theory, draw_matrices, sensory_fibres

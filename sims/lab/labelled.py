@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from biorrr.circuit.results.without_dask import leave_dask_out
+from biorrr.circuit.results.dataset import leave_dask_out
 from biorrr.errors import InputTypeError
 
 leave_dask_out()
