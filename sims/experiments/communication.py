@@ -132,7 +132,7 @@ CAPTIONS = {
 def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     """Predict the target from the source, by circuits and exactly, with all controls."""
     from biorrr.analysis.communication import TwoAreas
-    from biorrr.analysis.figures import communication as figures
+    from biorrr.analysis.figures import between_areas as figures
 
     data = lab.load(settings.data)
     settings = fit(lab, settings, data)

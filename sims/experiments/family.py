@@ -94,7 +94,7 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
     """Let circuits learn at every s, record their distal plasticity, and compare them with the
     exact solution.
     """
-    from biorrr.analysis.figures.family import plot_family
+    from biorrr.analysis.figures.agreement import plot_family
 
     settings = lab.set(s=tuple(dict.fromkeys(settings.s)))
     data = lab.load(settings.data, settings.k)

@@ -110,7 +110,7 @@ CLAIMS = {
 )
 def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
     """Let hierarchies learn, and compare them with the exact solution, theory and backprop."""
-    from biorrr.analysis.figures import hierarchy as figures
+    from biorrr.analysis.figures import between_areas as figures
 
     if settings.quick:
         settings = lab.set(samples=max(1000, settings.samples // 10), seeds=1)

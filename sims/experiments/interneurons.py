@@ -119,7 +119,7 @@ CLAIMS = {  # text, lowest, highest; fixed before the runs
 )
 def interneurons(lab: Lab, settings: InterneuronSettings) -> Findings:
     """Compare inhibition by interneurons with direct inhibition, and both with theory."""
-    from biorrr.analysis.figures import interneurons as figures
+    from biorrr.analysis.figures import inhibition as figures
 
     settings = lab.set(engine=compiled_if_possible(settings.engine))  # short runs, but many
     k = settings.k

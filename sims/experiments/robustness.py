@@ -312,7 +312,7 @@ CAPTIONS = {
 )
 def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
     """Turn up each departure on each data set, and find how far it can go."""
-    from biorrr.analysis.figures.robustness import plot_departures
+    from biorrr.analysis.figures.grids import plot_departures
 
     settings = lab.fill_in(samples=SAMPLES[settings.cell])
     if settings.quick:

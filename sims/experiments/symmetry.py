@@ -93,7 +93,7 @@ CAPTIONS = {
 )
 def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     """Follow Q and R from unrelated starts, and compare their meeting with theory."""
-    from biorrr.analysis.figures.panels.symmetry import plot_meeting
+    from biorrr.analysis.figures.inhibition import plot_meeting
 
     settings = lab.set(
         engine=compiled_if_possible(settings.engine)

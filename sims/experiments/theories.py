@@ -117,7 +117,7 @@ CAPTIONS = {
 )
 def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
     """Let every theory learn every data set at its best rate, and score it."""
-    from biorrr.analysis.figures.theories import plot_theories
+    from biorrr.analysis.figures.races import plot_theories
 
     # Many short runs share a circuit.
     settings = lab.set(engine=compiled_if_possible(settings.engine))

@@ -134,7 +134,7 @@ CAPTIONS = {
 )
 def timing(lab: Lab, settings: TimingSettings) -> Findings:
     """Try each rule on pairings, late instruction and place fields, and compare it with theory."""
-    from biorrr.analysis.figures import timing as figures
+    from biorrr.analysis.figures import lags as figures
 
     if settings.quick:
         settings = lab.set(samples=min(settings.samples, QUICK_SAMPLES), seeds=1)
