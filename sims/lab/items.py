@@ -9,7 +9,6 @@ from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from biorrr.circuit.results.without_dask import leave_dask_out
 from biorrr.errors import BiorrrError, InputTypeError
 from biorrr.files import whole_file
 from biorrr.sims.lab.run_folder import INTERRUPTED, inside, open_inside, write_results
@@ -165,6 +164,9 @@ class Grid:
         """Make a grid of values by name, each a dimension of its own, or of a dimension and values
         where coordinates share one.
         """
+        from biorrr.circuit.results.dataset import leave_dask_out
+
+        leave_dask_out()
         coords = {}
         for name, values in over.items():
             if isinstance(values, tuple) and len(values) == 2 and not is_item(values[1]):
@@ -195,7 +197,6 @@ class Grid:
 
     def array(self, values: Sequence[Any]) -> xr.DataArray:
         """Return an array of one object for each item."""
-        leave_dask_out()
         found = np.empty(len(values), dtype=object)
         found[:] = values
         shape = tuple(self.sizes.values())
@@ -208,7 +209,6 @@ class Grid:
         Where a variable is shorter, or missing, NaN takes its place. Attributes are those that all
         share.
         """
-        leave_dask_out()
         shared = {
             name: coord.variable
             for one in results
