@@ -1,1 +1,1 @@
-from .sweeps.run import sweep as sweep
+from .sweeps.points import sweep as sweep

@@ -34,7 +34,7 @@ TOOLS = {
         "Show versions, compiler, engines that work here: what to paste into a bug report.",
     ),
     "sweep": (
-        "biorrr.sims.sweeps.run",
+        "biorrr.sims.sweeps.points",
         "Run an experiment over many settings and seeds, in one table.",
     ),
     "resume": (

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from biorrr.sims.cli.report import experiment_of
+from biorrr.sims.experiments import find_experiment
+from biorrr.sims.lab.lab import carry_out
 from biorrr.sims.lab.own_circuits import check_circuit
 from biorrr.sims.lab.run_folder import (
     CONFIG,
-    PROVENANCE,
     UNFINISHED,
     FolderError,
     RunFolder,
@@ -21,11 +23,10 @@ from biorrr.sims.lab.run_folder import (
     settle,
 )
 from biorrr.sims.lab.settings import resolve
-from biorrr.sims.main import commands, find_command
-from biorrr.sims.sweeps.run import PLAN, resume_sweep
+from biorrr.sims.sweeps.points import PLAN, resume_sweep
 
 
-def resume(
+def command(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="folder of the run, or of the sweep")
     ],
@@ -60,24 +61,7 @@ def resume(
     if begun == folder and is_finished(folder):
         print(f"{folder}: finished; nothing to resume")
         return
-    experiment = experiment_of(begun)
+    experiment = find_experiment(experiment_of(begun, read_config(begun / CONFIG, begun)))
     settings = resolve(experiment.settings, begun / CONFIG, folder=begun)
     check_circuit(f"the run in {folder}", getattr(settings, "circuit", None), circuit)
-    experiment.run(settings, RunFolder("", folder, source=begun / CONFIG, resumed=True))
-
-
-def experiment_of(folder: Path) -> Any:
-    """Return the command that wrote ``folder``, with its ``settings`` and its ``run``."""
-    origin = read_config(folder / CONFIG, folder).get(PROVENANCE)
-    name = origin.get("experiment") if isinstance(origin, dict) else None
-    # A name in a file is looked up among ours; it never decides by itself what is imported.
-    if isinstance(name, str) and name in commands():
-        command = find_command(name)
-        if hasattr(command, "settings"):
-            return command
-    raise FolderError(
-        f"{folder}: {CONFIG} must name the experiment it is of (got {name!r}); is it a run folder?"
-    )
-
-
-command = resume
+    carry_out(experiment, settings, RunFolder("", folder, source=begun / CONFIG, resumed=True))

@@ -1,23 +1,28 @@
-"""The points of a sweep: a grid or a list of settings, times seeds."""
+"""The plan of a sweep, a grid or a list of settings times seeds, and the table of its points."""
 
 from __future__ import annotations
 
-import dataclasses
+import csv
 import itertools
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from biorrr.files import whole_file
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.lab import Experiment
+from biorrr.sims.lab.findings import readable
 from biorrr.sims.lab.run_folder import PROVENANCE, read_config
 from biorrr.sims.lab.settings import NO_NUMBERS, Settings, SettingsError, field_named, key_of
 from biorrr.sims.lab.settings import plain as plain_value
 
 PROBLEM = ("data", "k", "s", "ridge")  # settings that change the optimum
 MOST_POINTS = 1_000_000  # more is a slip of the pen
+TABLE = "sweep.csv"  # in the sweep's folder
+SHOWN_FAILURES = SHOWN_PROBLEMS = 5
+SHOWN_MEANS = 12  # in a caption
 KEYS = ("experiment", "seeds", "measure", "fixed", "grid", "list")
 
 
@@ -40,22 +45,6 @@ class Plan:
         compared.
         """
         return [key_of(name) for name in self.varied if name in PROBLEM]
-
-
-def swept_experiment(name: Any) -> Experiment:
-    """Return the experiment of this name; refuse one that cannot be swept."""
-    experiments = {known: find_experiment(known) for known in experiment_names()}
-    if isinstance(name, str) and name in experiments and not experiments[name].not_swept:
-        return experiments[name]
-    reason = (
-        f", which {experiments[name].not_swept}"
-        if isinstance(name, str) and name in experiments
-        else ""
-    )
-    can_be = ", ".join(
-        known for known, experiment in experiments.items() if not experiment.not_swept
-    )
-    raise SettingsError(f"experiment: must be one of {can_be} (got {name!r}{reason})")
 
 
 def read_plan(path: Path, circuit: str | None = None, folder: Path | None = None) -> Plan:
@@ -105,7 +94,13 @@ def make_plan(
         raise SettingsError(
             f"sweep: must have either grid or list (got {'none' if grid is None else 'both'})"
         )
-    declared = swept_experiment(experiment)
+    known = isinstance(experiment, str) and experiment in experiment_names()
+    declared = find_experiment(experiment) if known else None
+    if declared is None or declared.not_swept:
+        experiments = [find_experiment(name) for name in experiment_names()]
+        can_be = ", ".join(one.name for one in experiments if not one.not_swept)
+        reason = f", which {declared.not_swept}" if declared else ""
+        raise SettingsError(f"experiment: must be one of {can_be} (got {experiment!r}{reason})")
     if measure is not None and not isinstance(measure, str):
         raise SettingsError(f"measure: must be the name of a number (got {measure!r})")
     cls = declared.settings
@@ -195,9 +190,114 @@ def _listed(cls: type[Settings], points: Any) -> list[dict[str, Any]]:
     return [_fields(cls, point, "list") for point in points]
 
 
-def plain(settings: Settings) -> dict[str, Any]:
-    """Return settings by the names that the user gives them."""
-    return {
-        key_of(field.name): plain_value(getattr(settings, field.name))
-        for field in dataclasses.fields(settings)
-    }
+@dataclass(frozen=True)
+class Table:
+    """The finished points of a sweep, in the order of its plan.
+
+    Parameters
+    ----------
+    plan
+        The sweep.
+    rows
+        Settings, seed, status, numbers and reason of each point, by name; every row has every
+        column.
+    unit
+        Unit of the plan's measure.
+    """
+
+    plan: Plan
+    rows: list[dict[str, Any]]
+    unit: str
+
+    def write(self, out: Path) -> None:
+        """Write the finished points as CSV."""
+        with (
+            whole_file(out / TABLE) as partial,
+            partial.open("w", newline="", encoding="utf-8", errors="replace") as file,
+        ):
+            writer = csv.DictWriter(file, [*self.rows[0]] if self.rows else [])
+            writer.writeheader()
+            writer.writerows(self.rows)
+
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """Rows of the points that failed."""
+        return [row for row in self.rows if row["status"] == "failed"]
+
+    @property
+    def means(self) -> dict[tuple, float]:
+        """The measure at each combination of the settings that vary, averaged over the seeds that
+        gave one.
+        """
+        found: dict[tuple, list[float]] = {}
+        for row in self.rows:
+            value, point = (
+                row.get(self.plan.measure),
+                tuple(row[key_of(name)] for name in self.plan.varied),
+            )
+            if isinstance(value, int | float):
+                found.setdefault(point, []).append(value)
+        return {point: sum(values) / len(values) for point, values in found.items()}
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the means against the one or two settings that vary; None where there is nothing to
+        draw.
+        """
+        from biorrr.analysis.figures.grids import plot_means
+
+        plan, means = self.plan, self.means
+        if not means or len(plan.varied) not in (1, 2):
+            return None
+        return plot_means(
+            plan.measure, self.rows, [*map(key_of, plan.varied)], means, problem=plan.problem, ax=ax
+        )
+
+    @property
+    def caption(self) -> str:
+        """Caption of the figure, with the means that it shows."""
+        plan, names = self.plan, [*map(key_of, self.plan.varied)]
+        marks = (
+            "large points are means over seeds, small grey ones single seeds"
+            if len(names) == 1
+            else "each cell is the mean over seeds"
+        )
+        shown = [
+            f"{readable(mean, self.unit)} at {', '.join(map('{} {}'.format, names, point))}"
+            for point, mean in [*self.means.items()][:SHOWN_MEANS]
+        ]
+        return (
+            f"{plan.measure} of {plan.experiment} against {' and '.join(names)}: {marks}. A star"
+            " marks the lowest mean of each problem of which there are several points. Means:"
+            f" {'; '.join(shown)}{'; and so on' if len(self.means) > len(shown) else ''}."
+            f" ({self.report()[0]}.)\n"
+        )
+
+    def report(self) -> list[str]:
+        """Return lines that say how far the sweep has come, what failed and why, and the best point
+        of each problem.
+        """
+        plan, failed = self.plan, self.failed
+        lines = [
+            f"{len(plan.points)} points: {len(self.rows) - len(failed)} done, {len(failed)} failed,"
+            f" {len(plan.points) - len(self.rows)} left"
+        ]
+        for reason, times in Counter(str(row["reason"]) for row in failed).most_common(
+            SHOWN_FAILURES
+        ):
+            lines.append(f"failed {times} times: {reason}")
+        problems: dict[tuple, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            if isinstance(row.get(plan.measure), int | float):
+                problems.setdefault(tuple(row[name] for name in plan.problem), []).append(row)
+        for rows in [*problems.values()][:SHOWN_PROBLEMS]:
+            best = min(rows, key=lambda row: row[plan.measure])
+            where = ", ".join(
+                f"{name} {best[name]}" for name in (*map(key_of, plan.varied), "seed")
+            )
+            value = readable(best[plan.measure], self.unit)
+            lines.append(f"lowest {plan.measure} of a single point {value} at {where}")
+        if len(problems) > SHOWN_PROBLEMS:
+            lines.append(
+                f"and so on for {len(problems)} problems, which differ in {', '.join(plan.problem)}"
+            )
+        return lines

@@ -1,42 +1,49 @@
-"""The points of a sweep: each computed by one worker, kept in the sweep's folder the moment it is
-finished, and listed in a table.
+"""``biorrr sweep``: an experiment at many points, each computed by one worker, kept in the sweep's
+folder the moment it is finished, and listed in a table.
 """
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import io
 import os
 import warnings
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import xarray as xr
+import typer
 
 from biorrr.errors import BiorrrError
 from biorrr.files import whole_file
 from biorrr.sims.experiments import find_experiment
-from biorrr.sims.lab.findings import readable
-from biorrr.sims.lab.items import Task, kept_result
+from biorrr.sims.lab.items import StoppedError, Task, kept_result
 from biorrr.sims.lab.lab import Lab, Workplace, carry_out, evaluate
-from biorrr.sims.lab.own_circuits import absolute
-from biorrr.sims.lab.run_folder import RunFolder, inside
-from biorrr.sims.lab.settings import BasicSettings, Settings, key_of
-from biorrr.sims.lab.workers import Submit, submit_here
-from biorrr.sims.sweeps.plan import Plan
+from biorrr.sims.lab.own_circuits import absolute, check_circuit
+from biorrr.sims.lab.run_folder import (
+    CONFIG,
+    PROVENANCE,
+    SUMMARY,
+    FolderError,
+    RunFolder,
+    inside,
+    is_in_use,
+    lock,
+    save_figure,
+)
+from biorrr.sims.lab.settings import BasicSettings, Settings, SettingsError, key_of, provenance
+from biorrr.sims.lab.workers import Dask, Processes, Submit, submit_here
+from biorrr.sims.lazy import np, xr
+from biorrr.sims.sweeps.plan import TABLE, Plan, Table, make_plan, read_plan
 
 if TYPE_CHECKING:
+    import pandas
+
     from biorrr.sims.data import Dataset
 
-POINTS, RUNS, TABLE = "points", "runs", "sweep.csv"  # in the sweep's folder
+PLAN, POINTS, RUNS, FIGURE = "sweep.toml", "points", "runs", "sweep.png"  # in the sweep's folder
 DONE, FAILED = "done", "failed"
-SHOWN_FAILURES = SHOWN_PROBLEMS = 5
-SHOWN_MEANS = 12  # in a caption
 
 
 def lab_of(plan: Plan, out: Path, submit: Submit = submit_here) -> Lab:
@@ -109,13 +116,6 @@ def compute_point(
     return xr.Dataset(numbers, attrs=about)
 
 
-def in_memory(data: Dataset) -> Dataset:
-    """Return samples as plain arrays, which can be sent; a memory map cannot."""
-    if not hasattr(data, "X"):
-        return data
-    return replace(data, X=np.asarray(data.X), Y=np.asarray(data.Y))
-
-
 def checksum_of(*data: Dataset) -> str:
     """Return the checksum of the data of a point."""
     return ",".join(one.checksum for one in data)
@@ -127,139 +127,24 @@ def failed(error: BaseException) -> xr.Dataset:
     return xr.Dataset(attrs={"status": FAILED, "reason": f"{kind}{error}"})
 
 
-@dataclass(frozen=True)
-class Table:
-    """The finished points of a sweep, in the order of its plan.
-
-    Parameters
-    ----------
-    plan
-        The sweep.
-    rows
-        Settings, seed, status, numbers and reason of each point, by name; every row has every
-        column.
-    unit
-        Unit of the plan's measure.
-    """
-
-    plan: Plan
-    rows: list[dict[str, Any]]
-    unit: str
-
-    @classmethod
-    def read(cls, plan: Plan, out: Path) -> Table:
-        """Read the points that are finished in a folder."""
-        points = [(settings, read_point(plan, out, settings)) for settings in plan.points]
-        finished = [(settings, point) for settings, point in points if point is not None]
-        # A failed point has no numbers, and the others must not lose theirs by it: every row has
-        # every column.
-        names = dict.fromkeys(
-            name for _, point in finished for name in (plan.measure, *map(str, point.data_vars))
-        )
-        rows, unit = [], ""
-        for settings, point in finished:
-            row = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")}
-            row["status"] = str(point.attrs["status"])
-            for name in names:
-                if name not in row:
-                    row[name] = point[name].item() if name in point else None
-            rows.append({**row, "reason": point.attrs.get("reason")})
-            if plan.measure in point:
-                unit = unit or str(point[plan.measure].attrs.get("units", ""))
-        return cls(plan, rows, unit)
-
-    def write(self, out: Path) -> None:
-        """Write the finished points as CSV."""
-        with (
-            whole_file(out / TABLE) as partial,
-            partial.open("w", newline="", encoding="utf-8", errors="replace") as file,
-        ):
-            writer = csv.DictWriter(file, [*self.rows[0]] if self.rows else [])
-            writer.writeheader()
-            writer.writerows(self.rows)
-
-    @property
-    def failed(self) -> list[dict[str, Any]]:
-        """Rows of the points that failed."""
-        return [row for row in self.rows if row["status"] == "failed"]
-
-    @property
-    def means(self) -> dict[tuple, float]:
-        """The measure at each combination of the settings that vary, averaged over the seeds that
-        gave one.
-        """
-        found: dict[tuple, list[float]] = {}
-        for row in self.rows:
-            value, point = (
-                row.get(self.plan.measure),
-                tuple(row[key_of(name)] for name in self.plan.varied),
-            )
-            if isinstance(value, int | float):
-                found.setdefault(point, []).append(value)
-        return {point: sum(values) / len(values) for point, values in found.items()}
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the means against the one or two settings that vary; None where there is nothing to
-        draw.
-        """
-        from biorrr.analysis.figures.grids import plot_means
-
-        plan, means = self.plan, self.means
-        if not means or len(plan.varied) not in (1, 2):
-            return None
-        return plot_means(
-            plan.measure, self.rows, [*map(key_of, plan.varied)], means, problem=plan.problem, ax=ax
-        )
-
-    @property
-    def caption(self) -> str:
-        """Caption of the figure, with the means that it shows."""
-        plan, names = self.plan, [*map(key_of, self.plan.varied)]
-        marks = (
-            "large points are means over seeds, small grey ones single seeds"
-            if len(names) == 1
-            else "each cell is the mean over seeds"
-        )
-        shown = [
-            f"{readable(mean, self.unit)} at {', '.join(map('{} {}'.format, names, point))}"
-            for point, mean in [*self.means.items()][:SHOWN_MEANS]
-        ]
-        return (
-            f"{plan.measure} of {plan.experiment} against {' and '.join(names)}: {marks}. A star"
-            " marks the lowest mean of each problem of which there are several points. Means:"
-            f" {'; '.join(shown)}{'; and so on' if len(self.means) > len(shown) else ''}."
-            f" ({self.report()[0]}.)\n"
-        )
-
-    def report(self) -> list[str]:
-        """Return lines that say how far the sweep has come, what failed and why, and the best point
-        of each problem.
-        """
-        plan, failed = self.plan, self.failed
-        lines = [
-            f"{len(plan.points)} points: {len(self.rows) - len(failed)} done, {len(failed)} failed,"
-            f" {len(plan.points) - len(self.rows)} left"
-        ]
-        for reason, times in Counter(str(row["reason"]) for row in failed).most_common(
-            SHOWN_FAILURES
-        ):
-            lines.append(f"failed {times} times: {reason}")
-        problems: dict[tuple, list[dict[str, Any]]] = {}
-        for row in self.rows:
-            if isinstance(row.get(plan.measure), int | float):
-                problems.setdefault(tuple(row[name] for name in plan.problem), []).append(row)
-        for rows in [*problems.values()][:SHOWN_PROBLEMS]:
-            best = min(rows, key=lambda row: row[plan.measure])
-            where = ", ".join(
-                f"{name} {best[name]}" for name in (*map(key_of, plan.varied), "seed")
-            )
-            value = readable(best[plan.measure], self.unit)
-            lines.append(f"lowest {plan.measure} of a single point {value} at {where}")
-        if len(problems) > SHOWN_PROBLEMS:
-            lines.append(
-                f"and so on for {len(problems)} problems, which differ in {', '.join(plan.problem)}"
-            )
-        return lines
+def read_table(plan: Plan, out: Path) -> Table:
+    """Return the points of a sweep that are finished in its folder."""
+    points = [(settings, read_point(plan, out, settings)) for settings in plan.points]
+    finished = [(settings, point) for settings, point in points if point is not None]
+    # A failed point has no numbers, and the others must not lose theirs by it: every row has every
+    # column.
+    names = dict.fromkeys(
+        name for _, point in finished for name in (plan.measure, *map(str, point.data_vars))
+    )
+    rows = []
+    for settings, point in finished:
+        row = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")}
+        row["status"] = str(point.attrs["status"])
+        row |= {n: point[n].item() if n in point else None for n in names if n not in row}
+        rows.append({**row, "reason": point.attrs.get("reason")})
+    measured = [point[plan.measure] for _, point in finished if plan.measure in point]
+    units = (str(one.attrs.get("units", "")) for one in measured)
+    return Table(plan, rows, next(filter(None, units), ""))
 
 
 def _cell(value: Any) -> Any:
@@ -267,3 +152,227 @@ def _cell(value: Any) -> Any:
     if isinstance(value, tuple):
         return ",".join(map(str, value))
     return str(value) if isinstance(value, Settings) else value
+
+
+def sweep(
+    *,
+    out: str | Path,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    folders: bool = False,
+    retry: bool = False,
+    **points: Any,
+) -> pandas.DataFrame:
+    """Run an experiment at many points and return the table of results.
+
+    In a script, call it under ``if __name__ == "__main__":``, since workers on this machine import
+    the script.
+
+    Parameters
+    ----------
+    out
+        Folder of the sweep. Points that are finished in it are not computed again.
+    workers
+        How many processes on this machine; one per processor unless given, 0 for this process
+        alone.
+    scheduler
+        Address of a Dask scheduler to use instead.
+    folders
+        Leave a run folder for each point, in ``out``/runs.
+    retry
+        Compute failed points again.
+    points
+        What to run: ``experiment``, ``seeds``, ``measure``, ``fixed`` and either ``grid`` or
+        ``list``; see :func:`biorrr.sims.sweeps.plan.make_plan`.
+    """
+    import pandas
+
+    table = _carry_out(make_plan(**points), Path(out), workers, scheduler, folders, retry)
+    return pandas.DataFrame(table.rows)
+
+
+def command(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="TOML file that says what to vary (see the example above)"
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="folder of the sweep  [default: runs/sweep-<file>]"
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            min=0,
+            metavar="INTEGER",
+            help="number of processes on this machine, by default as many as processors; 0 runs"
+            " everything in this process",
+        ),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler", metavar="ADDRESS", help="address of a Dask scheduler to use instead"
+        ),
+    ] = None,
+    circuit: Annotated[
+        str | None,
+        typer.Option(
+            "--circuit",
+            metavar="MODULE:FUNCTION|FILE.py:FUNCTION",
+            help="your own function that returns the circuit to be simulated",
+        ),
+    ] = None,
+    folders: Annotated[
+        bool, typer.Option("--folders", help="write a run folder for each point")
+    ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="compute failed points again")] = False,
+    status: Annotated[
+        bool,
+        typer.Option("--status", help="report how far the sweep has come, and do nothing else"),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error")] = False,
+) -> None:
+    """Run an experiment over many settings and seeds, and collect the results in one table.
+
+    Points that are finished are never computed again: the same command continues an interrupted
+    sweep. This file runs `biorrr learn` at nine points with three seeds each:
+
+    \b
+        experiment = "learn"
+        seeds = 3
+        [fixed]
+        data = "digits"
+        epochs = 20
+        [grid]
+        k = [1, 2, 4]
+        s = [0.0, 0.5, 1.0]
+
+    In place of [grid], [[list]] names the points one by one.
+    """  # noqa: D301 (click reads \b as "do not wrap")
+    plan = read_plan(file, circuit)
+    # Named after the file and not after the time, so that the same command finds what is finished.
+    out = out or Path("runs") / f"sweep-{file.stem}"
+    if status:
+        _report(read_table(plan, out), out)
+    else:
+        _finish(_carry_out(plan, out, workers, scheduler, folders, retry), out)
+
+
+def resume_sweep(out: Path, circuit: str | None) -> None:
+    """Continue the sweep in a folder as it was begun; refuse one that began with other data, or
+    another circuit.
+    """
+    plan = read_plan(out / PLAN, folder=out)
+    used = {getattr(settings, "circuit", None) for settings in plan.points}
+    if len(used) > 1:
+        raise SettingsError(
+            f"circuit: the sweep in {out} has used several; to run them, name the plan: biorrr"
+            f" sweep {out / PLAN} --out {out}"
+        )
+    check_circuit(f"the sweep in {out}", used.pop(), circuit)
+    if len(read_table(plan, out).rows) == len(plan.points) and (out / TABLE).exists():
+        print(f"{out}: finished; nothing to resume")
+        return
+    folders = inside(out, RUNS).is_dir()
+    _finish(_carry_out(plan, out, None, None, folders, retry=False, resumed=True), out)
+
+
+def _carry_out(
+    plan: Plan,
+    out: Path,
+    workers: int | None,
+    scheduler: str | None,
+    folders: bool,
+    retry: bool,
+    resumed: bool = False,
+) -> Table:
+    """Compute what is not finished, and write table and figure."""
+    import tomli_w
+
+    most = os.cpu_count() or 1 if workers is None else workers
+    submit = Dask(scheduler) if scheduler else Processes(most)
+    data = {}
+    for value in dict.fromkeys(one for settings in plan.points for one in settings.every_data):
+        loaded = value.load()
+        if hasattr(loaded, "X"):  # in memory: a memory map cannot be sent
+            loaded = replace(loaded, X=np.asarray(loaded.X), Y=np.asarray(loaded.Y))
+        data[value] = loaded
+    with lock(out):
+        if any((out / name).exists() for name in (CONFIG, SUMMARY)):
+            raise FolderError(f"out: {out} has a run in it; choose another folder")
+        with whole_file(out / PLAN) as path:
+            origin = {PROVENANCE: provenance("sweep")}
+            path.write_text(tomli_w.dumps({**plan.source, **origin}), encoding="utf-8")
+        _forget_stale(plan, out, data, retry, resumed)
+        # A table means that nothing is left to do, unless an interruption has left one.
+        inside(out, TABLE).unlink(missing_ok=True)
+        try:
+            lab_of(plan, out, submit).map(
+                compute_point,
+                {"settings": ("point", plan.points)},
+                plan.experiment,
+                data,
+                folders,
+                os.getcwd(),
+                on_error=failed,
+            )
+            table = read_table(plan, out)
+            if (axes := table.plot()) is not None:
+                with whole_file(out / FIGURE) as path:
+                    save_figure(axes, path)
+                with whole_file(out / "sweep.md") as path:
+                    path.write_text(table.caption, encoding="utf-8")
+        finally:
+            table = read_table(plan, out)
+            table.write(out)
+    return table
+
+
+def _forget_stale(
+    plan: Plan, out: Path, data: Mapping[Any, Any], retry: bool, resumed: bool
+) -> None:
+    """Delete points that are to be computed again: those of other data, and damaged ones, and on
+    ``retry`` those that failed. A sweep that is resumed refuses other data.
+    """
+    for settings in plan.points:
+        path, point = path_of(plan, out, settings), read_point(plan, out, settings)
+        inside(out, RUNS, path.stem)  # refuses links
+        if point is None:
+            stale = True
+        elif point.attrs["status"] == FAILED:
+            stale = retry
+        else:
+            checksum = checksum_of(*map(data.__getitem__, settings.every_data))
+            stale = point.attrs.get("data_sha256") != checksum
+            if stale and resumed:
+                raise FolderError(
+                    f"data: changed since the sweep in {out} began (another checksum); put back"
+                    " what they were, or compute all points again: biorrr sweep"
+                    f" {out / PLAN} --out {out}"
+                )
+        if stale:
+            path.unlink(missing_ok=True)
+
+
+def _report(table: Table, out: Path) -> None:
+    """Print how far the sweep has come, what failed and why, and the best points."""
+    counts, *further = table.report()
+    running = " (running)" if out.is_dir() and is_in_use(out) else ""
+    print(f"{out}: {counts}{running}", *further, sep="\n  ")
+    if (out / TABLE).exists():
+        print(f"  table {out / TABLE}")
+
+
+def _finish(table: Table, out: Path) -> None:
+    """Report on a sweep that is finished; end the command with exit code 1 if all points failed."""
+    _report(table, out)
+    if table.failed and len(table.failed) == len(table.rows):
+        raise StoppedError(
+            f"sweep: all {len(table.failed)} points failed; correct the cause and add --retry"
+        )

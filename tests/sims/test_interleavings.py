@@ -22,7 +22,7 @@ PRELOADED = [
     "biorrr.sims.cli.resume",
     "biorrr.circuit.engines.brian2_network",
     "biorrr.analysis",
-    "biorrr.sims.page.run",
+    "biorrr.sims.cli.report",
     "matplotlib.pyplot",
     "h5netcdf",
     "scipy.signal",

@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from biorrr.sims import main
+from biorrr.sims.cli.report import gather_figures, gather_run, gather_sweep, shown
 from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.run_folder import FIGURE, FolderError, Inventory, lock
-from biorrr.sims.page.document import gather_figures, shown
-from biorrr.sims.page.run import gather_run
-from biorrr.sims.page.sweep import gather_sweep
 from biorrr.sims.sweeps.plan import read_plan
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -177,7 +175,7 @@ def test_a_sweep_is_gathered_point_by_point(sweep):
 
 
 def test_a_table_that_is_too_long_for_a_page_is_cut(sweep, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.page.sweep.MOST_CELLS", 3 * 8)
+    monkeypatch.setattr("biorrr.sims.cli.report.MOST_CELLS", 3 * 8)
     gathered = gather_sweep(sweep)
     assert len(gathered["points"]) == 3
     assert gathered["order"] == "The lowest excess comes first. 2 more points are in sweep.csv."
@@ -282,7 +280,7 @@ def test_the_page_is_one_file_that_asks_nothing_of_the_network(folder, sweep, ca
 
 
 def test_figures_of_several_folders_share_the_room(folder, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("biorrr.sims.page.document.MOST_BYTES", 300)
+    monkeypatch.setattr("biorrr.sims.cli.report.MOST_BYTES", 300)
     for folders, figures in (([folder], 1), ([folder, folder], 0)):
         assert main.run(["report", *map(str, folders), "--out", str(tmp_path / "page.html")]) == 0
         assert (tmp_path / "page.html").read_text().count("<figure>") == figures

@@ -22,8 +22,8 @@ from biorrr.sims import main, sweep
 from biorrr.sims.lab import Findings, Quantity, lab
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps import points as points_of
-from biorrr.sims.sweeps.plan import make_plan, read_plan
-from biorrr.sims.sweeps.points import TABLE, Table, path_of
+from biorrr.sims.sweeps.plan import TABLE, Table, make_plan, read_plan
+from biorrr.sims.sweeps.points import path_of
 
 FIXED = {"epochs": 1, "engine": "numpy"}
 

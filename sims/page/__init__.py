@@ -1,1 +1,0 @@
-"""The report page: what is gathered from run folders and sweeps, and the page made of it."""
