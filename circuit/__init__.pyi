@@ -2,9 +2,9 @@ from .circuit import Circuit as Circuit
 from .hierarchy import Hierarchy as Hierarchy
 from .microcircuit import Microcircuit as Microcircuit
 from .regressor import MicrocircuitRegressor as MicrocircuitRegressor
+from .results.results import Runs as Runs
 from .results.run import Run as Run
-from .results.runs import Runs as Runs
-from .results.summary import Summary as Summary
+from .results.tables import Summary as Summary
 from .simulation.checkpoint import Checkpoint as Checkpoint
 from .simulation.checkpoint import CheckpointError as CheckpointError
 from .simulation.failures import Diverged as Diverged

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from biorrr.circuit.compile.blueprint import Blueprint, Port, Timing, ports_of
 from biorrr.circuit.compile.program import compile_program
 from biorrr.circuit.engines.choice import ENGINES, Engines
-from biorrr.circuit.results.results import results
+from biorrr.circuit.results.results import results, results_of_seeds
 from biorrr.circuit.results.run import Run
-from biorrr.circuit.results.runs import results_of_seeds
-from biorrr.circuit.results.text_table import Tabled, Text
+from biorrr.circuit.results.tables import Tabled, Text
 from biorrr.circuit.simulation.checkpoint import Checkpoint
 from biorrr.circuit.simulation.events import let_fall_silent
-from biorrr.circuit.simulation.initial_state import Beginning, initial_state
-from biorrr.circuit.simulation.prepare import prepare_seeds
+from biorrr.circuit.simulation.prepare import Beginning, initial_state, prepare_seeds
 from biorrr.circuit.simulation.recorder import Callback
 from biorrr.circuit.simulation.saving import Saving
 from biorrr.circuit.simulation.simulate import simulate, simulate_seeds
@@ -44,7 +42,7 @@ from biorrr.models.validation import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from biorrr.circuit.results.locality import LocalityTable
+    from biorrr.circuit.results.description import LocalityTable
     from biorrr.circuit.simulation.job import Job, Outcome
 
 _BYTES = 32  # of one synapse: its weight, its first weight, and a snapshot of each
@@ -424,7 +422,7 @@ class CircuitBase(HintsAtKeywords, Tabled):
         """Return which variables each plasticity rule reads: a list with a :class:`Locality` for
         each pathway, which ``print`` and notebooks show as a table.
         """
-        from biorrr.circuit.results.locality import LocalityTable, locality
+        from biorrr.circuit.results.description import LocalityTable, locality
 
         parts = self._blueprint_of((), run).parts
         return LocalityTable(locality(parts, pathway) for pathway in parts.weighted)

@@ -15,7 +15,7 @@ import numpy as np
 
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint, Port, ports_of
-from biorrr.circuit.simulation.initial_state import Beginning, check_given_weights
+from biorrr.circuit.simulation.prepare import Beginning, check_given_weights
 from biorrr.circuit.stimulus.data_checks import mapping
 from biorrr.errors import InputTypeError
 from biorrr.models import Clock, Parts, Pathway, Population, apply_departures

@@ -17,18 +17,16 @@ import numpy as np
 from biorrr.circuit.base import CircuitBase
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import Operation
-from biorrr.circuit.results.text_table import regression, ridge_in_words
+from biorrr.circuit.results.tables import regression, ridge_in_words
 from biorrr.circuit.simulation.failures import advice_on_divergence
-from biorrr.circuit.simulation.initial_state import (
+from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.simulation.prepare import (
     Beginning,
     check_given_weights,
-    draw_areas,
-    draw_weights,
 )
-from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.stimulus.data_checks import warn, warn_of_rank
-from biorrr.circuit.stimulus.feeds import Feed
-from biorrr.circuit.stimulus.statistics import chunks
+from biorrr.circuit.stimulus.feeds import Feed, chunks
+from biorrr.circuit.stimulus.presentation import WEIGHTS, generator
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models import (
     ApicalFeedback,
@@ -383,3 +381,64 @@ def _computing_output(blueprint: Blueprint) -> set[tuple[str, str, str]]:
         found += more
         wanted.update(*(operation.reads for operation in more))
     return {(operation.part, operation.phase, operation.code) for operation in found}
+
+
+def draw_weights(
+    sizes: tuple[int, int, int, int],
+    seed: int,
+    start: tuple[float, float, float],
+) -> dict[str, np.ndarray]:
+    """Draw the microcircuit's initial matrices; return them by name.
+
+    Parameters
+    ----------
+    sizes
+        m, n, k and the number of interneurons.
+    seed
+        Of the draw.
+    start
+        Standard deviations of Vx and Vy, and the diagonal of Q and R.
+    """
+    m, n, k, l = sizes
+    size_x, size_y, q0 = start
+    rng = generator(seed, WEIGHTS)
+    drawn = {"Vx": size_x * rng.standard_normal((m, k)), "Vy": size_y * rng.standard_normal((n, k))}
+    # Q and R start unrelated but for a common direction. What they do not share is bounded, so QR
+    # keeps its sign.
+    for name, shape in (("Q", (k, l)), ("R", (l, k))):
+        drawn[name] = q0 * (np.eye(*shape) + 0.3 / math.sqrt(l) * rng.uniform(-1, 1, shape))
+    return drawn
+
+
+def draw_areas(
+    layout: Sequence[Area],
+    m: int,
+    n: int,
+    seed: int,
+    start: tuple[float, float, float] | None = None,
+) -> dict[str, np.ndarray]:
+    """Draw initial matrices of areas with apical feedback; return them by name.
+
+    Areas begin by passing on random directions: outputs of variance 1 where inputs have it. Between
+    areas A and W' begin unrelated but for a common direction, as Q and R of the microcircuit do,
+    and inhibition begins at the most that it comes to there, so that the equilibrium is stable; R0
+    = Q0'.
+    """
+    rng = generator(seed, WEIGHTS)
+    sizes = [m, *(area.k for area in layout)]
+    size_w, size_a, size_q = start or (1 / math.sqrt(m), 0.03, 1.0)
+    out = {layout[-1].weights[1]: size_a * rng.standard_normal((n, layout[-1].k))}
+    for place, (area, below) in enumerate(zip(layout, sizes[:-1], strict=True)):
+        W, _, Q, R = area.weights
+        drawn = rng.standard_normal((below, area.k))
+        if not place:
+            out[W] = size_w * drawn
+        else:
+            U, _, V = np.linalg.svd(drawn, full_matrices=False)
+            out[W] = U @ V
+            out[layout[place - 1].weights[1]] = (
+                out[W] + 0.2 / math.sqrt(area.k) * rng.standard_normal(drawn.shape)
+            ).T
+        out[Q] = (size_q if area.last else 1.0) * np.eye(area.k, area.interneurons)
+        out[R] = out[Q].T.copy()
+    return out

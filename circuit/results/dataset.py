@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.results.without_dask import leave_dask_out
 from biorrr.circuit.simulation.events import after_events
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import DATA_ROW
 from biorrr.circuit.simulation.saving import Trace, dimensions
 from biorrr.models import Pathway
-from biorrr.models.physical_units import in_si
+from biorrr.models.validation import in_si
 
 
 class LabelledArrays(NamedTuple):
@@ -214,3 +217,32 @@ def _sketch(blueprint: Blueprint) -> dict[str, list[dict]]:
             for p in blueprint.parts.weighted
         ],
     }
+
+
+_NO_ARRAYS = SimpleNamespace(type=(), available=False)
+
+
+@functools.cache
+def leave_dask_out() -> None:
+    """Keep xarray from importing Dask, where that is installed, only to find that an array is not
+    one of Dask's.
+
+    Importing it takes longer than most runs of a small circuit. As long as nothing has imported it,
+    no array can be one of Dask's; from then on xarray asks as it always does. An xarray that asks
+    in another way is left as it is.
+    """
+    with suppress(ImportError, AttributeError):
+        from xarray.namedarray import pycompat, utils
+
+        find_module = pycompat._get_cached_duck_array_module
+        is_collection = utils.is_dask_collection
+
+        def find_imported(name):
+            absent = name == "dask" and "dask" not in sys.modules
+            return _NO_ARRAYS if absent else find_module(name)
+
+        def is_imported_collection(value):
+            return "dask" in sys.modules and is_collection(value)
+
+        pycompat._get_cached_duck_array_module = find_imported
+        utils.is_dask_collection = is_imported_collection  # type: ignore[assignment]

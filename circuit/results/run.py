@@ -15,8 +15,7 @@ import numpy as np
 
 from biorrr.circuit.results.dataset import LabelledArrays
 from biorrr.circuit.results.run_figures import RunFigures
-from biorrr.circuit.results.summary import Summary
-from biorrr.circuit.results.text_table import Tabled, regression, ridge_in_words
+from biorrr.circuit.results.tables import Summary, Tabled, regression, ridge_in_words
 from biorrr.errors import InputError, RunError
 from biorrr.files import whole_file
 from biorrr.hints import hints_at_keywords

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from biorrr.circuit.simulation.job import Job, Outcome
-from biorrr.circuit.simulation.series import Series, exactly
+from biorrr.circuit.simulation.saving import Series, exactly
 from biorrr.circuit.stimulus.data_checks import warn
-from biorrr.circuit.stimulus.statistics import chunks
+from biorrr.circuit.stimulus.feeds import chunks
 from biorrr.errors import InputError, InputTypeError
 from biorrr.files import whole_file
 from biorrr.hints import HintsAtKeywords

@@ -6,15 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.simulation.job import Engine, Job, Outcome
-from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.stimulus.data_checks import check_table
-from biorrr.circuit.stimulus.statistics import facts_of
+from biorrr.circuit.stimulus.feeds import facts_of
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models import (
     CutInstruction,
@@ -26,21 +24,6 @@ from biorrr.models import (
     SwapData,
     apply_departures,
 )
-
-
-def advance(engine: Engine, job: Job, recorder: Recorder) -> Outcome:
-    """Simulate ``job`` on ``engine``, from one of its events to the next."""
-    cuts = sorted({event.at for event in job.events if job.start < event.at < job.stop})
-    state = job.state
-    for start, stop in pairwise([job.start, *cuts, job.stop]):
-        stretch = after_events(replace(job, start=start, stop=stop, state=state), start)
-        outcome = engine.advance(stretch, recorder)
-        state = outcome.state
-        if outcome.ended != "done":
-            return outcome
-        if recorder.stopped and stop < job.stop:
-            return replace(outcome, ended="stopped")
-    return outcome
 
 
 def after_events(job: Job, sample: int) -> Job:

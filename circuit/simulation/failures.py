@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biorrr.circuit.stimulus.data_checks import warn
-from biorrr.circuit.stimulus.feeds import Feed
-from biorrr.circuit.stimulus.statistics import chunks
+from biorrr.circuit.stimulus.feeds import Feed, chunks
 from biorrr.errors import BiorrrError, InputError
 from biorrr.models import Departure, Rates, Settled
-from biorrr.models.suggested_rates import signal_strengths
+from biorrr.models.rates import signal_strengths
 
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -100,10 +100,3 @@ class Outcome:
     recorder: Recorder | None = None
     engine: str = ""
     seconds: float = 0.0
-
-
-class Engine(Protocol):
-    """A simulator of jobs."""
-
-    def advance(self, job: Job, recorder: Recorder) -> Outcome:
-        """Simulate ``job``, handing what it produces to ``recorder``."""

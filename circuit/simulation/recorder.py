@@ -10,7 +10,7 @@ import numpy as np
 
 from biorrr.circuit.simulation.checkpoint import Checkpoint, CheckpointFile, identity_of
 from biorrr.circuit.simulation.job import Job, Outcome
-from biorrr.circuit.simulation.series import Series
+from biorrr.circuit.simulation.saving import Series
 from biorrr.circuit.stimulus.data_checks import warn
 
 Callback = Callable[[int, dict[str, np.ndarray]], bool | None]

@@ -8,12 +8,14 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from biorrr.circuit.engines.compiler import CompileFailed
 from biorrr.circuit.engines.interrupt import hold_interrupt
 from biorrr.circuit.simulation.checkpoint import Checkpoint, engine_of
-from biorrr.circuit.simulation.events import advance
+from biorrr.circuit.simulation.events import after_events
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.progress import progress_bar
 from biorrr.circuit.simulation.recorder import Callback, Recorder
@@ -80,11 +82,26 @@ def _one_after_another(
             engine = engine_of(checkpoint) or engine  # a run goes on as it began
         recorder = Recorder(job, engine, checkpoint, callback, update)
         if left := recorder.left:
-            recorder.take(advance(engines.get(engine, job.blueprint), left, recorder))
+            recorder.take(_advance(engines.get(engine, job.blueprint), left, recorder))
         outcome = recorder.end()
         yield outcome
         if outcome.ended == "interrupted":
             return
+
+
+def _advance(engine: Any, job: Job, recorder: Recorder) -> Outcome:
+    """Simulate ``job`` on ``engine``, from one of its events to the next."""
+    cuts = sorted({event.at for event in job.events if job.start < event.at < job.stop})
+    state = job.state
+    for start, stop in pairwise([job.start, *cuts, job.stop]):
+        stretch = after_events(replace(job, start=start, stop=stop, state=state), start)
+        outcome = engine.advance(stretch, recorder)
+        state = outcome.state
+        if outcome.ended != "done":
+            return outcome
+        if recorder.stopped and stop < job.stop:
+            return replace(outcome, ended="stopped")
+    return outcome
 
 
 def _side_by_side(

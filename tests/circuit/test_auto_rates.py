@@ -8,7 +8,7 @@ import pytest
 from biorrr.analysis import ExactSolution, OnlineBioRRR
 from biorrr.analysis.algorithms.estimator import shuffled_passes
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.simulation.initial_state import draw_weights
+from biorrr.circuit.regression import draw_weights
 from biorrr.models import Freeze, Rate, Rates, TransmissionNoise
 from biorrr.models.auto_rates import Drive
 from biorrr.sims.data import DataError, load

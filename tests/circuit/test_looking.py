@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Hierarchy, Microcircuit, Run
-from biorrr.circuit.results.locality import locality
+from biorrr.circuit.results.description import locality
 from biorrr.models import ProximalSynapses, Rate, Rates
 
 

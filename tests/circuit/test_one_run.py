@@ -13,7 +13,7 @@ from biorrr.analysis import ExactSolution
 from biorrr.circuit import Circuit, Hierarchy, Microcircuit, Run
 from biorrr.circuit.compile.blueprint import Orientation
 from biorrr.circuit.engines import choice, compiler
-from biorrr.circuit.stimulus import statistics
+from biorrr.circuit.stimulus import feeds
 from biorrr.models import (
     CutInstruction,
     Eligibility,
@@ -157,9 +157,9 @@ def test_a_hierarchy_warns_of_shuffled_samples_too(views):
 
 def test_data_are_read_twice_before_the_simulation(views, monkeypatch):
     reads = []
-    chunks = statistics.chunks
+    chunks = feeds.chunks
     monkeypatch.setattr(
-        statistics, "chunks", lambda array: reads.append(array.shape[1]) or chunks(array)
+        feeds, "chunks", lambda array: reads.append(array.shape[1]) or chunks(array)
     )
     Microcircuit(2, engine="numpy").run(*views, progress=False)
     assert reads.count(5) == 2
@@ -173,7 +173,7 @@ def test_data_are_read_twice_before_the_simulation(views, monkeypatch):
             return np.asarray(super().__getitem__(index))
 
     X = views[0].view(Counted)
-    statistics.facts_of("X", X, centre=True)
+    feeds.facts_of("X", X, centre=True)
     assert Counted.rows == 2 * len(X)
 
 

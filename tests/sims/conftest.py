@@ -129,16 +129,16 @@ def item_names(tmp_path):
     from biorrr.sims.lab import Lab
 
     def names_of(folder):
-        place, names, name_of = tmp_path / "names", [], Lab.name_of
+        place, names, name_item = tmp_path / "names", [], Lab.name_item
 
         def noted(lab, function, item):
-            names.append(name_of(lab, function, item))
+            names.append(name_item(lab, function, item))
             return names[-1]
 
         place.mkdir()
         shutil.copy(folder / "config.toml", place)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Lab, "name_of", noted)
+            patch.setattr(Lab, "name_item", noted)
             main.run(["resume", str(place)])
         shutil.rmtree(place)
         assert names
@@ -152,7 +152,7 @@ def write_point():
     """Keeps numbers of a point of a sweep, in percent, as the sweep would."""
     import xarray as xr
 
-    from biorrr.sims.lab.lab import keep_result
+    from biorrr.sims.lab.items import keep_result
     from biorrr.sims.sweeps.points import path_of
 
     def write(plan, out, settings, status="done", reason="", **numbers):
@@ -231,7 +231,7 @@ AVERAGE_RATES = {"x": 0.3, "y": 0.01, "q": 0.02, "r": 0.02}
 @pytest.fixture
 def settled_weights():
     """Where the circuit's four rules lead, found in a moment, whatever is wrong with them."""
-    from biorrr.analysis.regression.covariance import covariances, sigma_inverse
+    from biorrr.analysis.regression.exact_solution import covariances, sigma_inverse
 
     def settle(X, Y, s=0.0, k=2, shuffled=False, R0=None, Q0=None, steps=8000, **rates):
         """Weights Vx, Vy, Q, R by name after many steps.

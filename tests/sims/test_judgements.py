@@ -10,7 +10,7 @@ import xarray as xr
 
 from biorrr.analysis import IQMD, ExactSolution, OfflineBioRRR, OnlineBioRRR, TwoLayerANN
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.results.locality import Locality
+from biorrr.circuit.results.description import Locality
 from biorrr.models import Rate, Rates
 from biorrr.sims.comparisons.contenders import ASKED, STABLE
 from biorrr.sims.comparisons.judgements import (

@@ -19,7 +19,7 @@ from biorrr.models import Rate, Rates
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.lab import run_folder
-from biorrr.sims.lab.inventory import Inventory
+from biorrr.sims.lab.run_folder import Inventory
 
 DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]
@@ -139,7 +139,7 @@ def test_own_file_and_figure_format(tmp_path, capsys):
         tmp_path / "run",
     )
     assert (code, err) == (0, "")
-    assert "40 samples, 3 inputs, 2 targets; data are centred" in out
+    assert "40 samples, 3 inputs, 2 targets; data are centred" in " ".join(out.split())
     assert (tmp_path / "run" / "plateau.svg").read_text().lstrip().startswith("<?xml")
 
 

@@ -9,13 +9,12 @@ from contestants.task import Task
 
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.engines.cpp_kernel import CppEngine
-from biorrr.circuit.simulation.initial_state import Beginning, initial_state
 from biorrr.circuit.simulation.job import Job
+from biorrr.circuit.simulation.prepare import Beginning, initial_state
 from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.simulation.saving import Recording
-from biorrr.circuit.stimulus.feeds import Feed
+from biorrr.circuit.stimulus.feeds import Feed, facts_of
 from biorrr.circuit.stimulus.presentation import Presentation
-from biorrr.circuit.stimulus.statistics import facts_of
 from biorrr.models import Rate, Rates
 
 

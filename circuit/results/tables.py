@@ -1,0 +1,161 @@
+"""Small tables that say what an object is, as text and as HTML; one of them says whether a run has
+learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+
+
+class Tabled:
+    """Base of what shows itself as a table."""
+
+    def table(self) -> tuple[str, dict[str, str]]:
+        """Return a title, and the rows of the table by name."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        title, rows = self.table()
+        width = max(map(len, rows))
+        return "\n".join([title, *(f"  {name:<{width}}  {said}" for name, said in rows.items())])
+
+    def _repr_html_(self) -> str:
+        title, rows = self.table()
+        cells = "".join(
+            f'<tr><th style="text-align:left">{escape(name)}</th><td'
+            f' style="text-align:left">{escape(said)}</td></tr>'
+            for name, said in rows.items()
+        )
+        return f"<table><caption>{escape(title)}</caption>{cells}</table>"
+
+
+class Text(str):
+    """Text of several lines that a terminal and a notebook show as it stands."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self)}</pre>"
+
+
+def regression(s: float) -> str:
+    """Return the regression that ``s`` stands for, in words."""
+    name = {0.0: " (RRMSE)", 1.0: " (CCA)"}.get(s, "")
+    return f"s = {s:g}{name}"
+
+
+def ridge_in_words(ridge: tuple[float, float]) -> str:
+    """Return the ridge on Cxx and Cyy in words."""
+    said = zip(ridge, ("on Cxx, by replay", "on Cyy"), strict=True)
+    return "; ".join(f"{size:g} {where}" for size, where in said if size) or "none"
+
+
+# Changes of the last tenth below which a run counts as being at rest: of the excess, as a fraction
+# of the optimum (rates "auto" fall to zero in the end, which removes some tenths of a percent of
+# noise); and, where no exact solution is known, of the weights relative to themselves.
+RESTING_EXCESS, RESTING_WEIGHTS = 0.005, 0.01
+NEAR = 0.05  # excess up to which a run counts as being near the optimum
+SHOWN = 4  # neurons whose numbers a row has room for
+
+
+class Summary(Tabled, dict):
+    """The final numbers of a run beside those of theory, by name, and what could not be judged.
+
+    ``print(summary)`` shows a table, and so does a notebook; ``summary["excess"]`` is a number.
+    Fractions are fractions here and percent in the table. The names are ``excess``,
+    ``excess_principal_components`` (as many of them as outputs); ``r2``, ``r2_exact``,
+    ``r2_principal_components``, with ``held_out_`` before each where they are of held-out data;
+    ``angles`` between learned and exact filters in degrees; ``output_variances`` and
+    ``output_correlation``, the farthest from 0; ``r_minus_qt_relative`` and its prediction
+    ``r_minus_qt_predicted``; ``plateau_deviation``, relative to the r.m.s. of theory, one for each
+    neuron; ``excess_change`` and ``weight_change`` since the sample ``since``.
+
+    Attributes
+    ----------
+    title
+        The run in a few words.
+    unjudged
+        Why something could not be judged, by its row in the table.
+    """
+
+    def __init__(self, title: str, numbers: Mapping[str, Any], unjudged: Mapping[str, str]):
+        super().__init__(numbers)
+        self.title, self.unjudged = title, dict(unjudged)
+
+    @property
+    def converged(self) -> bool | None:
+        """True if the last tenth of the run changed next to nothing; None if that is not known."""
+        if "excess_change" in self:
+            return bool(abs(self["excess_change"]) < RESTING_EXCESS)
+        if "weight_change" in self:
+            return bool(self["weight_change"] < RESTING_WEIGHTS)
+        return None
+
+    def table(self) -> tuple[str, dict[str, str]]:
+        """Return the title, and the rows of the table by name."""
+        rows = {
+            "excess": self._beside("excess", "excess_", _percent),
+            "R2, these data": self._beside("r2", "r2_", _number),
+            "R2, held out": self._beside("held_out_r2", "held_out_r2_", _number),
+            "angles to exact filters": _several(self.get("angles"), _number, " degrees"),
+            "output variances": _several(self.get("output_variances"), _number),
+            "output correlations": "",
+            "||R - Q'|| / ||Q||": "",
+            "plateaus off theory": _several(self.get("plateau_deviation"), _percent, " r.m.s."),
+            "last tenth of the run": self._last_tenth(),
+        }
+        if "output_correlation" in self:
+            largest = _number(abs(self["output_correlation"]))
+            rows["output correlations"] = f"at most {largest}; 0 at the optimum"
+        if "r_minus_qt_relative" in self:
+            predicted = self.get("r_minus_qt_predicted")
+            theory = "" if predicted is None else f"; theory {predicted:.2g}"
+            rows["||R - Q'|| / ||Q||"] = f"{self['r_minus_qt_relative']:.2g}{theory}"
+        judged = {name: said for name, said in rows.items() if said}
+        unjudged = {name: f"not judged: {why}" for name, why in self.unjudged.items()}
+        return self.title, judged | {n: why for n, why in unjudged.items() if n not in judged}
+
+    def _beside(self, name: str, rivals: str, show) -> str:
+        if name not in self:
+            return ""
+        said = [f"{show(self[name])}"]
+        for rival in ("exact", "principal_components"):
+            if f"{rivals}{rival}" in self:
+                words = {"exact": "exact solution", "principal_components": "principal components"}
+                said.append(f"{words[rival]} {show(self[f'{rivals}{rival}'])}")
+        return "; ".join(said)
+
+    def _last_tenth(self) -> str:
+        if self.converged is None:
+            return ""
+        changes = [f"weights by {_percent(self['weight_change'])}"]
+        verdict = "converged" if self.converged else "still learning: run for longer"
+        if "excess_change" in self:
+            changes.insert(0, f"excess by {_percent(self['excess_change'], signed=True)}")
+            if self.converged and self["excess"] > NEAR:
+                verdict = "at rest, but not at the optimum"
+        return f"changed the {' and '.join(changes)}: {verdict}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _percent(value: float, signed: bool = False) -> str:
+    digits = ".2g" if abs(value) < 1 else ".0f"
+    return f"{100 * value:{'+' if signed else ''}{digits}} %"
+
+
+def _several(values: Any, show, unit: str = "") -> str:
+    """Return one number for each neuron; of many, the smallest and the largest."""
+    if values is None:
+        return ""
+    values = np.atleast_1d(values)
+    if len(values) <= SHOWN:
+        return f"{', '.join(map(show, values))}{unit}"
+    return f"{show(np.nanmin(values))} to {show(np.nanmax(values))}{unit}"
