@@ -130,13 +130,14 @@ def _in_recording(path: Path, trials: str | None) -> dict[str, str]:
         if trials is None and "trials" not in tables and len(tables) > 1:
             trials = next(iter(tables))  # the longest of those that look like trials
     recording = Recording.of_file(str(path), trials=trials)
-    good = "" if recording.good is None else f", {int(recording.good.sum())} of good quality"
+    good = recording.good
+    some = "" if good is None or good.all() else f", {good.sum()} of good quality"
     units, table = recording.units_of_areas(), recording.trials
     few = [name for name, count in units.items() if count < FEWEST]
     low = [f"fewer than {FEWEST} units in {listed(few)}: their ranks will be low"] if few else []
     lines = {
         "areas": recording.listed_areas,
-        "units": f"{len(recording.areas)}{good}",
+        "units": f"{len(recording.areas)}{some}",
         **({"tables": listed(f"{name} ({n})" for name, n in tables.items())} if tables else {}),
         "trials": f"{len(table)} in {table.name}",
         "events": listed(_event(name, times) for name, times in table.times.items()),

@@ -12,7 +12,7 @@ import shutil
 import sys
 import tarfile
 from dataclasses import dataclass
-from itertools import chain
+from itertools import takewhile
 from pathlib import Path
 from typing import ClassVar
 
@@ -207,7 +207,7 @@ class V1V2(NamedData):
     target: str = option("V2", "area that is predicted", choices=("V1", "V2"))
 
     def _read(self) -> Dataset:
-        from biorrr.sims.data.matlab import read_mat
+        from biorrr.sims.data.arrays import read_mat
 
         path = self.origin.files[0].fetch()
         X, Y = read_mat(path, ("X", f"Y_{self.target}")).values()
@@ -256,27 +256,22 @@ class MediaMill(NamedData):
 
 def read_arff(path: Path) -> np.ndarray:
     """Return the values of MediaMill's dense ARFF file, (T, 221): features, then concepts."""
-    kinds = []
     with path.open(encoding="utf-8") as file:
-        for line in iter(file.readline, ""):
-            if line.strip().lower() == "@data":
-                break
-            if attribute := ATTRIBUTE.match(line.strip()):
-                kinds.append(attribute["kind"].replace(" ", "").lower().replace("real", "numeric"))
+        header = takewhile(lambda line: line.strip().lower() != "@data", file)
+        found = [one["kind"] for line in header if (one := ATTRIBUTE.match(line.strip()))]
+        kinds = [one.replace(" ", "").lower().replace("real", "numeric") for one in found]
         if kinds != ["numeric"] * FEATURES + ["{0,1}"] * CONCEPTS:
             raise DataError(
                 f"{path}: must have {FEATURES} numeric features and then {CONCEPTS} {{0,1}} classes"
                 f" (got {kinds.count('numeric')} and {kinds.count('{0,1}')} of {len(kinds)});"
                 " another set, or truncated?"
             )
-        first = next((line for line in file if line.strip() and not line.startswith("%")), None)
-        if first is None:
-            raise DataError(f"{path}: has no row after @data; is it truncated?")
-        if first.lstrip().startswith("{"):
-            raise DataError(
-                f"{path}: rows must be dense, {len(kinds)} values each (got a sparse row)"
-            )
-        values = np.loadtxt(chain([first], file), delimiter=",", comments="%", ndmin=2)
+        rows = [line for line in file if line.strip() and not line.startswith("%")]
+    if not rows:
+        raise DataError(f"{path}: has no row after @data; is it truncated?")
+    if rows[0].lstrip().startswith("{"):
+        raise DataError(f"{path}: rows must be dense, {len(kinds)} values each (got a sparse row)")
+    values = np.loadtxt(rows, delimiter=",", comments="%", ndmin=2)
     if values.shape[1] != len(kinds):
         raise DataError(f"{path}: rows must have {len(kinds)} values (got {values.shape[1]})")
     return values

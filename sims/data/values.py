@@ -169,8 +169,8 @@ class Matlab(FileData):
     y: str = option("Y", Y_HELP, metavar="FILE|NAME")
 
     def _read(self) -> Dataset:
+        from biorrr.sims.data.arrays import read_mat
         from biorrr.sims.data.dataset import Dataset
-        from biorrr.sims.data.matlab import read_mat
 
         held = read_mat(Path(self.file), (self.x, self.y))
         return Dataset(str(self), held[self.x], held[self.y])

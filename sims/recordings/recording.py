@@ -18,8 +18,7 @@ from biorrr.sims.data.arrays import read_npz
 from biorrr.sims.data.dataset import LARGEST, Dataset
 from biorrr.sims.data.files import check_regular
 from biorrr.sims.data.values import DataError, Pair, make
-from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Windows
-from biorrr.sims.recordings.trials import Trials, align
+from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Trials, Windows, align
 from biorrr.sims.words import as_text, counted, listed, printable
 
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
