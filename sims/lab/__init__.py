@@ -5,8 +5,8 @@ All that an experiment needs of it is imported from here.
 
 from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.experiment import Experiment, experiment
-from biorrr.sims.lab.findings import PERCENT, Figure, Findings, Quantity, readable
-from biorrr.sims.lab.lab import Lab, Task
+from biorrr.sims.lab.findings import PERCENT, Figure, Findings, Quantity, quantities, readable
+from biorrr.sims.lab.lab import Lab, StoppedError, Task
 from biorrr.sims.lab.own_circuits import compiled_if_possible, completed
 from biorrr.sims.lab.settings import (
     BasicSettings,
@@ -48,6 +48,7 @@ __all__ = [
     "LearnerSettings",
     "Quantity",
     "SettingsError",
+    "StoppedError",
     "Task",
     "TrainingSettings",
     "baseline_quantities",
@@ -62,6 +63,7 @@ __all__ = [
     "farthest",
     "learned",
     "option",
+    "quantities",
     "readable",
     "scored",
     "seeds_option",
