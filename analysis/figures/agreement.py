@@ -1,4 +1,4 @@
-"""Figures of the agreement of plateaus and inhibition with theory, and of the family of circuits."""
+"""Figures of plateaus and inhibition beside theory, and of the family from RRMSE to CCA."""
 
 from __future__ import annotations
 
