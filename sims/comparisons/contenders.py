@@ -222,18 +222,17 @@ def _at_the_end(name: str, end: xr.Dataset, row: str) -> list[Quantity]:
     """Return the final numbers among the seeds that did not diverge."""
     diverged, ran = end["diverged"].values.mean(), end.isel(seed=~end["diverged"].values)
     excess = ran["excess"].values if ran.sizes["seed"] else np.array([np.nan])
-    return quantities(
-        row,
-        f"{name}_",
-        excess=(excess.mean(), PERCENT, "excess", excess.std()),
-        excess_max=(excess.max(), PERCENT),
-        whitening_error=ran["whitening_error"].mean(),
-        cpu_seconds=(ran["seconds"].mean(), "s", "CPU time"),
-        passes=ran["passes"].mean(),
-        steps=end["t"],
-        rates_fraction=end["fraction"],
-        diverged=(diverged, PERCENT, "seeds that diverge" if diverged else ""),
-    )
+    found = {
+        "excess": (excess.mean(), PERCENT, "excess", excess.std()),
+        "excess_max": (excess.max(), PERCENT),
+        "whitening_error": ran["whitening_error"].mean(),
+        "cpu_seconds": (ran["seconds"].mean(), "s", "CPU time"),
+        "passes": ran["passes"].mean(),
+        "steps": end["t"],
+        "rates_fraction": end["fraction"],
+        "diverged": (diverged, PERCENT, "seeds that diverge" if diverged else ""),
+    }
+    return quantities(found, row, f"{name}_")
 
 
 def learn(

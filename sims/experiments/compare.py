@@ -41,6 +41,7 @@ from biorrr.sims.comparisons.judgements import check_claims
 from biorrr.sims.data import Data, Dataset, Synthetic
 from biorrr.sims.data.published import MediaMill
 from biorrr.sims.lab import (
+    Claim,
     ExperimentSettings,
     Figure,
     Findings,
@@ -162,8 +163,10 @@ def compare(lab: Lab, settings: CompareSettings) -> Findings:
     contenders = [one for problem in posed for one in contenders_of(problem, data.name, settings)]
     compared = compare_learners(lab, contenders, posed)
 
-    numbers = quantities(data=data.name, rows=len(data.X), ridge=settings.ridge)
-    titles, results, figures, claims = [], {}, [], []
+    numbers = quantities({"data": data.name, "rows": len(data.X), "ridge": settings.ridge})
+    titles, results = [], {}
+    figures: list[Figure] = []
+    claims: list[Claim] = []
     for problem, courses in compared.items():
         titles.append(describe(posed[problem].data, problem, settings))
         which = snake(problem) if settings.all else ""
@@ -248,12 +251,9 @@ def summary(
     courses: xr.Dataset, posed: Posed, problem: Problem, settings: CompareSettings
 ) -> list[Quantity]:
     """Return the final numbers of every learner at every rank, and the optimum."""
-    found = quantities(
-        s=problem.s,
-        direction=posed.data.direction,
-        epochs=epochs(len(posed.data.X), problem, settings),
-        **{f"optimum_k{k}": posed.exact.optimum(k) for k in settings.k},
-    )
+    passes = epochs(len(posed.data.X), problem, settings)
+    known = {"s": problem.s, "direction": posed.data.direction, "epochs": passes}
+    found = quantities(known | {f"optimum_k{k}": posed.exact.optimum(k) for k in settings.k})
     for learner, k in product(courses["learner"].values, settings.k):
         row = f"{problem}: {learner}, k = {k}" if settings.all else f"{learner}, k = {k}"
         found += final_numbers(plain_name(learner, k), courses.sel(learner=learner, k=k), row)

@@ -74,14 +74,18 @@ class Quantity:
         return {name: plain(name, one) for name, one in ({self.name: self.value} | spread).items()}
 
 
-def quantities(row: str = "", before: str = "", **found: Any) -> list[Quantity]:
+def quantities(found: Mapping[str, Any], row: str = "", before: str = "") -> list[Quantity]:
     """Return quantities by name: of each its value, or value, unit, words, spread and bound, as far
     as it has any.
 
     ``row`` is the row of the printed table that they share, and ``before`` begins their names.
     """
     fields = {name: one if isinstance(one, tuple) else (one,) for name, one in found.items()}
-    return [Quantity(f"{before}{name}", *each, row=row) for name, each in fields.items()]
+    names = ("value", "unit", "words", "spread", "bound")
+    return [
+        Quantity(f"{before}{name}", row=row, **dict(zip(names, each, strict=False)))
+        for name, each in fields.items()
+    ]
 
 
 @dataclass(frozen=True)
