@@ -14,6 +14,7 @@ from typing import Any
 from biorrr.sims.data import Dataset
 from biorrr.sims.lab import (
     PERCENT,
+    Grid,
     Lab,
     Quantity,
     StoppedError,
@@ -22,7 +23,6 @@ from biorrr.sims.lab import (
     compiled_if_possible,
     quantities,
 )
-from biorrr.sims.lab.labelled import Grid
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 
 CIRCUIT = "circuit"

@@ -409,7 +409,7 @@ def test_a_page_does_not_advise_to_run_the_circuit_of_others(
 
 
 def test_a_damaged_result_is_not_to_be_unpickled(tmp_path):
-    from biorrr.sims.lab.lab import kept_result
+    from biorrr.sims.lab.items import kept_result
 
     place = tmp_path / "unfinished/checkpoints"
     place.mkdir(parents=True)

@@ -30,13 +30,13 @@ from biorrr.sims.lab import (
     ExperimentSettings,
     Figure,
     Findings,
+    Grid,
     Lab,
     Quantity,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.labelled import Grid
 from biorrr.sims.lazy import analysis, models, xr
 from biorrr.sims.words import counted
 
