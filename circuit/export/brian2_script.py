@@ -22,7 +22,6 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Quantity
 from biorrr.circuit.compile.operations import ORDER, Operation
 from biorrr.circuit.export import job_of, render
-from biorrr.circuit.regression import RegressionCircuit
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.simulation.job import Job
 from biorrr.errors import InputError
@@ -202,7 +201,7 @@ class _Script:
         units = {dimension_of(array.variable.unit) for array in arrays} - {"1", "second"}
         return {
             "job": self.job,
-            "microcircuit": isinstance(self.job.circuit, RegressionCircuit),
+            "microcircuit": self.job.circuit.regression is not None,
             "blueprint": self.blueprint,
             "constants": self.constants,
             "units": sorted(units),
