@@ -258,7 +258,7 @@ def backprop_errors(data: Any, Vx: NDArray, ridge: Any, seed: int) -> NDArray:
     """Return the errors that backprop carries back in a network which it has trained on ``data``,
     (S, n_samples, k), in terms of each snapshot of ``Vx`` (S, m, k).
     """
-    from biorrr.analysis.algorithms.ann import TwoLayerANN
+    from biorrr.analysis.algorithms.backprop import TwoLayerANN
 
     how: Any = {"online": False, "steps": NETWORK_STEPS, "random_state": seed}
     network = TwoLayerANN(Vx.shape[-1], ridge=ridge, **how).fit(data.X, data.Y)

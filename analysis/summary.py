@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biorrr.analysis.figures.runs import exact_solution, shared_rate, stages
+from biorrr.analysis.laws import symmetry_decay
 from biorrr.analysis.plateau import Agreement
 from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.analysis.regression.metrics import principal_angles, r2
-from biorrr.analysis.theory import symmetry_decay
 from biorrr.models.rates import Rate
 
 Numbers = dict[str, Any]

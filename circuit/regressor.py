@@ -104,7 +104,7 @@ class MicrocircuitRegressor(
         """Let the circuit learn from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,),
         both centred.
         """
-        from biorrr.analysis.regression.ridge import fitted_ridge
+        from biorrr.analysis.regression.reduced_rank import fitted_ridge
 
         X, Y = self._check_training(X, y, ensure_min_samples=2)
         self.ridge_ = fitted_ridge(
@@ -121,7 +121,7 @@ class MicrocircuitRegressor(
         centred, unless an earlier `fit` has kept means. For s > 0 the readout that `predict` uses
         averages over about the last tenth of all samples presented so far.
         """
-        from biorrr.analysis.regression.ridge import given_ridge
+        from biorrr.analysis.regression.reduced_rank import given_ridge
 
         earlier: Run | None = getattr(self, "run_", None)
         X, Y = self._check_training(X, y, reset=earlier is None)

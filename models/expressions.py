@@ -1,5 +1,5 @@
 """Expressions and statements in Brian2's equation language: the names they use, their rewriting,
-their value in NumPy.
+their terms, their value in NumPy.
 
 The language is a subset of Python's, so Python's own parser reads it; no text is ever searched or
 cut. :mod:`biorrr.models.language` says what belongs to it.
@@ -11,7 +11,7 @@ import ast
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from biorrr.errors import InputError
 from biorrr.models import random_draws
 
 _DEEPEST = 120  # levels of an expression; Brian2 takes expressions apart recursively
+_MOST_TERMS = 16  # a rule of more is evaluated as it stands
 CONSTANTS = {"inf": np.inf, "pi": np.pi}
 OPERATORS: dict[type, Callable] = {
     ast.Add: operator.add,
@@ -223,6 +224,102 @@ def subtracts(code: str, name: str) -> bool:
         if isinstance(getattr(node, "op", None), (ast.Sub, ast.USub))
     ]
     return any(name in names_in(ast.unparse(node)).read for node in taken)
+
+
+def terms_of(rule: str, own: Collection[str]) -> list[list[str]]:
+    """Return the factors of each term of a rule; ``own`` are the synapse's variables.
+
+    What is no sum of products is a single factor.
+
+    >>> terms_of("eta * (x_pre * (u_post - v_post) - w / n)", {"w"})
+    [['eta', 'x_pre', 'u_post - v_post'], ['eta', '-1', 'w', '1 / n']]
+    """
+    found = _products(ast.parse(rule, mode="eval").body, own)
+    if len(found) > _MOST_TERMS:
+        return [[rule]]
+    return [[ast.unparse(factor) for factor in factors] for factors in found]
+
+
+def _owners(text: str, own: Collection[str]) -> set[str]:
+    """Return who has the variables that ``text`` reads: "pre", "post" or "own"; what is broadcast
+    counts for nobody.
+    """
+    ends = {name: name.rpartition("_")[2] for name in names_in(text).read}
+    sides = {end for end in ends.values() if end in ("pre", "post")}
+    return sides | ({"own"} if any(name in own for name in ends) else set())
+
+
+def _products(node: ast.expr, own: Collection[str]) -> list[list[ast.expr]]:
+    """Return an expression as a sum of products, each a list of its factors; a sum whose variables
+    one cell has, or the synapse, stays whole.
+    """
+    minus, one = ast.Constant(-1), ast.Constant(1)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return [[minus, *factors] for factors in _products(node.operand, own)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        by_one = isinstance(node.op, ast.Div)
+        left = _products(node.left, own)
+        right = [[ast.BinOp(one, ast.Div(), node.right)]] if by_one else _products(node.right, own)
+        if len(left) * len(right) <= _MOST_TERMS:
+            return [[*factors, *others] for factors in left for others in right]
+    several = len(_owners(ast.unparse(node), own)) > 1
+    if several and isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        right = _products(node.right, own)
+        if isinstance(node.op, ast.Sub):
+            right = [[minus, *factors] for factors in right]
+        return [*_products(node.left, own), *right]
+    return [[node]]
+
+
+def product(factors: Iterable[str]) -> str:
+    """Return the product of ``factors`` as an expression.
+
+    >>> product(["eta", "-1", "u - v"]), product([])
+    ('-eta * (u - v)', '1')
+    """
+    listed = [factor for factor in factors if factor != "1"]
+    nodes = [ast.parse(factor, mode="eval").body for factor in listed if factor != "-1"]
+    whole, *others = nodes or [ast.Constant(1)]
+    if listed.count("-1") % 2:
+        whole = ast.UnaryOp(ast.USub(), whole)
+    for node in others:
+        whole = ast.BinOp(whole, ast.Mult(), node)
+    return ast.unparse(whole)
+
+
+def add(terms: Iterable[str]) -> str:
+    """Return the sum of ``terms`` as an expression.
+
+    >>> add(["x", "-y * z"])
+    'x - y * z'
+    """
+    return " + ".join(terms).replace("+ -", "- ")
+
+
+def silencers(expression: str) -> frozenset[str]:
+    """Return the names of which any that is 0 makes ``expression`` 0.
+
+    >>> sorted(silencers("eta * (x**2 * z - eta * x * w)"))
+    ['eta', 'x']
+    """
+    return _zeros(ast.parse(expression, mode="eval").body)
+
+
+def _zeros(node: ast.expr) -> frozenset[str]:
+    if isinstance(node, ast.Name):
+        return frozenset({node.id})
+    if isinstance(node, ast.UnaryOp):
+        return _zeros(node.operand)
+    if not isinstance(node, ast.BinOp):
+        return frozenset()
+    left, right = _zeros(node.left), _zeros(node.right)
+    if isinstance(node.op, ast.Mult):
+        return left | right
+    if isinstance(node.op, (ast.Add, ast.Sub)):
+        return left & right
+    power = isinstance(node.op, ast.Pow)
+    positive = isinstance(node.right, ast.Constant) and float(node.right.value) > 0  # type: ignore[arg-type]
+    return left if isinstance(node.op, ast.Div) or (power and positive) else frozenset()
 
 
 def evaluate(expression: str | float, values: Mapping[str, object]):

@@ -13,13 +13,16 @@ import keyword
 import numbers
 import re
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 
 from biorrr.errors import InputError, InputTypeError
-from biorrr.models.expressions import CONSTANTS, FUNCTIONS, OPERATORS, parse, value_of
+from biorrr.models.expressions import CONSTANTS, FUNCTIONS, OPERATORS, add, parse, product, value_of
+from biorrr.models.validation import check_fields
 
 _ARGUMENTS = {
     "clip": 3,
@@ -324,3 +327,44 @@ OptionalExpression = Annotated[
 ]
 Statements = Annotated[str, partial(check_code, statements=True)]
 Value = Annotated[float | str, _check_value]
+
+
+@dataclass(frozen=True)
+class Term:
+    """A product that is added to a weight.
+
+    Parameters
+    ----------
+    own
+        A factor of what the synapse has, and of what is broadcast. One that reads the variables of
+        both cells, too, is evaluated for each synapse in every tick.
+    pre, post
+        Factors of what the source cell has, such as "x_pre", and of what the target cell has, such
+        as "z_post - s * a_post".
+    """
+
+    own: Expression = "1"
+    pre: Expression = "1"
+    post: Expression = "1"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def __str__(self) -> str:
+        return product((self.own, self.pre, self.post))
+
+
+def check_rule(field: str, given: Any) -> str:
+    """Return a rule as one expression, given as such or as terms; empty if it changes nothing."""
+    if isinstance(given, str):
+        return given and check_code(field, given)
+    terms = (given,) if isinstance(given, Term) else given
+    if not isinstance(terms, Sequence) or not all(isinstance(term, Term) for term in terms):
+        raise InputTypeError(
+            f"{field}: must be text in the language of equations, or Term(...) for each product"
+            f" (got {given!r})"
+        )
+    return add(map(str, terms))
+
+
+RuleText = Annotated[str, check_rule]

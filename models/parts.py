@@ -16,10 +16,16 @@ from typing import Annotated, Any, Literal, Self
 from biorrr.errors import InputError
 from biorrr.hints import HintsAtKeywords
 from biorrr.models.expressions import subtracts
-from biorrr.models.language import Expression, OptionalExpression, Statements, Value, check_name
-from biorrr.models.physical_units import UNITS
-from biorrr.models.rules import RuleText
+from biorrr.models.language import (
+    Expression,
+    OptionalExpression,
+    RuleText,
+    Statements,
+    Value,
+    check_name,
+)
 from biorrr.models.validation import (
+    UNITS,
     Count,
     NotNegative,
     PositiveCount,
@@ -88,7 +94,7 @@ class Variable(HintsAtKeywords):
         synapses (source by source), and of the functions `cells('population')`, their number, and
         `relaxation(tau)`, how far something of the time constant tau (ms) relaxes in one tick.
     unit
-        Its physical unit, one of :data:`biorrr.models.physical_units.UNITS`; "1" where it has none.
+        Its physical unit, one of :data:`biorrr.models.validation.UNITS`; "1" where it has none.
         Brian2 checks that statements agree with it.
     block
         "end" where only its value when a sample ends counts: a trace then has one value per sample,
@@ -284,7 +290,7 @@ class Pathway(Part):
         Time within the tick at which the current flows.
     change
         The plasticity rule, which is added to `w` when a sample ends: one expression, or terms
-        (:mod:`biorrr.models.rules`). Nothing unless given.
+        (:mod:`biorrr.models.language`). Nothing unless given.
     judged
         Rule whose locality is judged, where ``change`` reaches the same weights in another way. It
         is never simulated, so it may read what a synapse cannot know. ``change`` unless given.

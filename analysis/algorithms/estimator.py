@@ -16,8 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from biorrr.analysis.checks import Ridge, check_k, check_s, ridge_pair
-from biorrr.analysis.regression.predictor import FilterPredictor
-from biorrr.analysis.regression.ridge import fitted_ridge, given_ridge
+from biorrr.analysis.regression.reduced_rank import FilterPredictor, fitted_ridge, given_ridge
 from biorrr.errors import DivergenceError, InputError
 
 
@@ -274,3 +273,40 @@ def _stops(snapshots: int | Sequence[int], total: int) -> NDArray:
             f"snapshots: must be whole numbers from 0 to steps = {total} (got {snapshots!r})"
         )
     return stops
+
+
+def initial_weights(
+    shape: tuple[int, int, int],
+    start: tuple[float, float, float],
+    rng: np.random.RandomState,
+    Vx0: ArrayLike | None,
+    Vy0: ArrayLike | None,
+    Q0: ArrayLike | None,
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Vx (m, k), Vy (n, k) and Q (k, l): those given, checked and copied, and where none is given,
+    drawn.
+
+    Parameters
+    ----------
+    shape
+        m, n and k.
+    start
+        Standard deviations of Vx and of Vy, and the diagonal of Q.
+    rng
+        Draws them, whether given or not.
+    """
+    (m, n, k), (size_x, size_y, size_q) = shape, start
+    Vx, Vy = size_x * rng.standard_normal((m, k)), size_y * rng.standard_normal((n, k))
+    return (
+        Vx if Vx0 is None else check_weights("Vx0", Vx0, (m, k)),
+        Vy if Vy0 is None else check_weights("Vy0", Vy0, (n, k)),
+        size_q * np.eye(k) if Q0 is None else check_weights("Q0", Q0, (k, np.shape(Q0)[-1])),
+    )
+
+
+def check_weights(name: str, weights: ArrayLike, shape: tuple[int, int]) -> NDArray:
+    """Return a copy of ``weights`` as floats, if they are finite and have that shape."""
+    weights = np.array(weights, dtype=float)
+    if weights.shape != shape or not np.isfinite(weights).all():
+        raise InputError(f"{name}: must be finite, of shape {shape} (got shape {weights.shape})")
+    return weights

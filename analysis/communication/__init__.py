@@ -12,11 +12,10 @@ from biorrr.analysis.communication.controls import (
     lagged,
     matched_units,
     removed_dimensions,
+    shared_dimensionality,
     shuffled_trials,
 )
-from biorrr.analysis.communication.dimensionality import shared_dimensionality
-from biorrr.analysis.communication.moments import FoldMoments, trial_folds
-from biorrr.analysis.communication.prediction import predict_held_out
+from biorrr.analysis.communication.moments import FoldMoments, predict_held_out, trial_folds
 from biorrr.analysis.regression.rank import Prediction
 
 __all__ = [

@@ -1,16 +1,19 @@
-"""Folds of whole trials, and second moments of a recording in each: every regression on its units
-follows from them.
+"""Folds of whole trials, second moments of a recording in each, and predictions from these alone:
+every regression on its units follows from them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.memory_maps import forget_pages
+from biorrr.analysis.regression.exact_solution import ExactSolution
+from biorrr.analysis.regression.rank import Prediction
 from biorrr.errors import InputError
 
 ROWS_AT_ONCE = 8192
@@ -263,3 +266,55 @@ class FoldMoments:
 
 def _index(channels: Iterable[int] | slice) -> slice | NDArray:
     return channels if isinstance(channels, slice) else np.asarray(channels, dtype=int)
+
+
+def predict_held_out(
+    moments: FoldMoments,
+    source: Sequence[int] | NDArray,
+    target: Sequence[int] | NDArray,
+    *,
+    s: float = 0.0,
+    ridge: float = 0.0,
+) -> Prediction:
+    """Predict the channels ``target`` from the channels ``source``, fold by fold, at every rank.
+
+    The same numbers as :class:`~biorrr.analysis.RankCV` gives, to rounding.
+    """
+    m, k = len(source), min(len(source), len(target))
+    errors, deviations = [], []
+    for covariance, held_out in moments.splits([*source, *target]):
+        exact = solution(covariance, m, s, ridge)
+        errors.append(squared_errors(exact.Vx(k), exact.readout(k), held_out, m))
+        deviations.append(np.trace(held_out[m:, m:]))
+    return Prediction(np.array(errors), np.array(deviations))
+
+
+def solution(covariance: NDArray, m: int, s: float, ridge: float) -> ExactSolution:
+    """Return the exact solution for the covariance (m + n, m + n) of inputs and targets together.
+
+    It is found from m + n made-up samples that have this covariance: its Cholesky factor, which is
+    quick, or, where there is no ridge or no such factor, its square root, without directions in
+    which nothing but rounding varies.
+    """
+    root = None
+    if ridge:
+        with suppress(np.linalg.LinAlgError):
+            root = np.linalg.cholesky(covariance).T
+    if root is None:
+        eigenvalues, axes = np.linalg.eigh(covariance)
+        rounding = len(eigenvalues) * np.finfo(float).eps * eigenvalues[-1]
+        root = (axes * np.sqrt(np.where(eigenvalues > rounding, eigenvalues, 0.0))).T
+    root = root * np.sqrt(len(root))
+    return ExactSolution(root[:, :m], root[:, m:], s, ridge)
+
+
+def squared_errors(Vx: NDArray, readout: NDArray, products: NDArray, m: int) -> NDArray:
+    """Return squared errors, (k,), of predictions through the first 1, 2, ... of the k filters,
+    over all samples.
+
+    ``products`` (m + n, m + n) are sums over those samples of products of inputs and targets.
+    """
+    cross = np.einsum("ik,ij,jk->k", Vx, products[:m, m:], readout)
+    among = (Vx.T @ products[:m, :m] @ Vx) * (readout.T @ readout)
+    power = np.array([among[:k, :k].sum() for k in range(1, len(among) + 1)])
+    return np.trace(products[m:, m:]) - 2 * np.cumsum(cross) + power

@@ -14,15 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.figures.panels.eigenvalues import plot_eigenvalues
-from biorrr.analysis.figures.panels.filters import plot_filters
-from biorrr.analysis.figures.panels.learning import plot_learning
-from biorrr.analysis.figures.panels.plateau import TRACES, plot_plateau
-from biorrr.analysis.figures.panels.raster import plot_raster
-from biorrr.analysis.figures.panels.symmetry import plot_symmetry
+from biorrr.analysis.figures.inhibition import plot_symmetry
+from biorrr.analysis.figures.learning import plot_eigenvalues, plot_filters, plot_learning
+from biorrr.analysis.figures.plateaus import TRACES, plot_plateau, plot_raster
 from biorrr.analysis.figures.style import Axes, Dataset
+from biorrr.analysis.laws import symmetry_decay
 from biorrr.analysis.regression.exact_solution import ExactSolution
-from biorrr.analysis.theory import symmetry_decay
 from biorrr.analysis.traces import Stage, stages_of_learning
 from biorrr.errors import InputError
 

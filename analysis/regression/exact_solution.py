@@ -1,5 +1,5 @@
-"""The exact solution of reduced-rank regression, and scores of any other filters (Sec. 3,
-supplement C and E).
+"""Covariances of paired data, the exact solution of reduced-rank regression, and scores of any
+other filters (Sec. 3, supplement C and E).
 """
 
 from __future__ import annotations
@@ -13,8 +13,73 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from biorrr.analysis.checks import check_k, check_pair, check_s, ridge_pair
-from biorrr.analysis.regression.covariance import covariances, sigma_inverse
 from biorrr.errors import InputError
+
+
+class Covariances(NamedTuple):
+    """Second moments of paired data, divided by the number of samples, ridge included (Sec. 3,
+    Notation).
+
+    Attributes
+    ----------
+    xx : (m, m)
+        Cxx + ridge_x I.
+    xy : (m, n)
+        Cxy.
+    yy : (n, n)
+        Cyy + ridge_y I.
+    """
+
+    xx: NDArray
+    xy: NDArray
+    yy: NDArray
+
+
+def covariances(
+    X: ArrayLike, Y: ArrayLike, ridge: float | tuple[float, float] = 0.0
+) -> Covariances:
+    """Return covariances of ``X`` (n_samples, m) and ``Y`` (n_samples, n) as given: nothing is
+    centred.
+
+    ``ridge`` is the supplement's epsilon, added to Cxx and Cyy, or a pair that sets them
+    separately.
+
+    Examples
+    --------
+    >>> covariances([[1.0], [3.0]], [[0.0], [2.0]], ridge=0.1)
+    Covariances(xx=array([[5.1]]), xy=array([[3.]]), yy=array([[2.1]]))
+    """
+    X, Y = check_pair(X, Y)
+    ridge_x, ridge_y = ridge_pair(ridge)
+    xx, xy, yy = (A.T @ B / len(X) for A, B in ((X, X), (X, Y), (Y, Y)))
+    xx[np.diag_indices_from(xx)] += ridge_x
+    yy[np.diag_indices_from(yy)] += ridge_y
+    return Covariances(xx, xy, yy)
+
+
+def sigma_inverse(Cyy: NDArray, s: float) -> NDArray:
+    """Return Sigma_s^-1 = s Cyy + (1-s) I (Sec. 3.2), shape (n, n); the ridge, if any, is already
+    in ``Cyy``.
+    """
+    return check_s(s) * Cyy + (1 - s) * np.eye(len(Cyy))
+
+
+def symmetric_power(C: ArrayLike, power: float) -> NDArray:
+    """Return a power of a symmetric positive semi-definite matrix, such as C^1/2 or C^-1/2, shape
+    (m, m).
+
+    Directions without variance, up to rounding, stay without: a negative power is that of the
+    pseudo-inverse.
+
+    Examples
+    --------
+    >>> symmetric_power([[4.0, 0.0], [0.0, 0.0]], -0.5)
+    array([[0.5, 0. ],
+           [0. , 0. ]])
+    """
+    eigenvalues, W = linalg.eigh(C)
+    kept = eigenvalues > eigenvalues[-1] * len(eigenvalues) * np.finfo(float).eps
+    return (W[:, kept] * eigenvalues[kept] ** power) @ W[:, kept].T
 
 
 class ExactSolution:
@@ -255,3 +320,51 @@ def _pad(A: NDArray, size: int) -> NDArray:
     """Return ``A`` with zeros up to ``size`` along its last axis, or cut to it."""
     A = A[..., :size]
     return np.concatenate([A, np.zeros((*A.shape[:-1], size - A.shape[-1]))], axis=-1)
+
+
+class Baselines(NamedTuple):
+    """Excess of three sets of k filters that no circuit has learned.
+
+    Attributes
+    ----------
+    random_plane
+        Mean over random k-dimensional subspaces of the outputs of the first k + 1 exact filters.
+    principal_components
+        First k principal components of x, which know nothing of y.
+    exchange
+        Exact filters with the k-th exchanged for the next.
+    """
+
+    random_plane: float
+    principal_components: float
+    exchange: float
+
+
+def baselines(exact: ExactSolution, k: int) -> Baselines:
+    """Return the excess that ``k`` filters have without having learned to tell the best ones.
+
+    An excess says little where its baselines are small: if the eigenvalues of M hardly differ,
+    every plane inside the first few filters is nearly as good as the best. A random k-plane in k +
+    1 white dimensions leaves out a random direction, so its mean objective is minus k / (k + 1)
+    times the sum of the first k + 1 eigenvalues of M.
+
+    Examples
+    --------
+    >>> X = [[2.0, 0], [-2, 0], [0, 1], [0, -1]]
+    >>> exact = ExactSolution(X, Y=X)
+    >>> [f"{excess:.3f}" for excess in baselines(exact, k=1)]
+    ['0.375', '0.000', '0.750']
+    """
+    best = -exact.optimum(k)
+    if (
+        not best or k == exact.m
+    ):  # nothing to predict, or nothing to choose: every set of filters is optimal
+        return Baselines(0.0, 0.0, 0.0)
+    last, following = (
+        exact.eigenvalues[i] if i < len(exact.eigenvalues) else 0.0 for i in (k - 1, k)
+    )
+    return Baselines(
+        random_plane=1 - k / (k + 1) * (best + float(following)) / best,
+        principal_components=float(exact.excess(exact.principal_components(k))),
+        exchange=float(last - following) / best,
+    )

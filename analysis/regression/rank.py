@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, KFold
 
 from biorrr.analysis.checks import check_k
-from biorrr.analysis.regression.exact import ReducedRankRegression
 from biorrr.analysis.regression.exact_solution import ExactSolution
+from biorrr.analysis.regression.reduced_rank import ReducedRankRegression
 from biorrr.errors import InputError
 
 
@@ -79,7 +79,7 @@ class RankCV(ReducedRankRegression):
     ks
         Ranks to try; all from 1 to min(m, n) unless given.
     s, ridge
-        As in :class:`~biorrr.analysis.regression.exact.ReducedRankRegression`.
+        As in :class:`~biorrr.analysis.regression.reduced_rank.ReducedRankRegression`.
     cv
         Number of folds of shuffled samples, or of shuffled groups when ``fit`` is given groups; or
         a scikit-learn splitter.

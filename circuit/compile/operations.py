@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from biorrr.errors import InputError
 from biorrr.models import PHASES, Parts, Pathway
-from biorrr.models.expressions import names_in
+from biorrr.models.expressions import names_in, silencers
 from biorrr.models.meanings import Meanings
-from biorrr.models.rules import silencers
 
 ORDER = {phase: place for place, phase in enumerate(PHASES)}
 

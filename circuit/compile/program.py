@@ -30,9 +30,8 @@ from biorrr.circuit.compile.operations import (
 )
 from biorrr.errors import InputError
 from biorrr.models import BLOCKS, Parts, Pathway
-from biorrr.models.expressions import names_in, rename
+from biorrr.models.expressions import add, names_in, product, rename, terms_of
 from biorrr.models.meanings import Meanings
-from biorrr.models.rules import add, product, terms_of
 
 
 @dataclass(frozen=True)
@@ -66,11 +65,16 @@ class Program:
     sample: Blocks
     replay: Blocks
 
+    @property
+    def blocks(self) -> list[tuple[str, str, tuple[Operation, ...]]]:
+        """All blocks, as ("sample" or "replay", name, operations)."""
+        both = {"sample": self.sample, "replay": self.replay}
+        return [(presented, *block) for presented, blocks in both.items() for block in blocks]
+
     @functools.cached_property
     def operations(self) -> tuple[Operation, ...]:
         """All operations, each once, in the order in which they first happen."""
-        blocks = [block for presented in (self.sample, self.replay) for _, block in presented]
-        return tuple(dict.fromkeys(operation for block in blocks for operation in block))
+        return tuple(dict.fromkeys(one for _, _, block in self.blocks for one in block))
 
 
 def compile_program(meanings: Meanings, moving: frozenset[str] = frozenset()) -> Program:

@@ -31,7 +31,7 @@ from biorrr.circuit.simulation.recorder import DATA_ROW, Recorder
 from biorrr.circuit.stimulus.data_checks import check_unchanged
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.errors import RunError
-from biorrr.models import expressions, random_draws, rules
+from biorrr.models import expressions, random_draws
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the cost of a call
 _FIRST_SEGMENT = 2_000  # ticks, before the speed is known
@@ -359,10 +359,10 @@ def _sources() -> dict[str, Any]:
     """Return the sources that make code of parts."""
     here = Path(__file__).parent
     sources = [
-        *(here / name for name in ("cpp_source.py", "cpp_functions.py", "memory.py")),
+        *(here / name for name in ("cpp_source.py", "memory.py")),
         *sorted((here.parent / "compile").glob("*.py")),
         *sorted((here / "templates").iterdir()),
-        *(Path(str(module.__file__)) for module in (expressions, random_draws, rules)),
+        *(Path(str(module.__file__)) for module in (expressions, random_draws)),
     ]
     return {"sources": [path.read_text() for path in sources]}
 

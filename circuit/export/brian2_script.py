@@ -21,7 +21,8 @@ import numpy as np
 
 from biorrr.circuit.compile.blueprint import Quantity
 from biorrr.circuit.compile.operations import ORDER, Operation
-from biorrr.circuit.export import job_of, render
+from biorrr.circuit.engines.cpp_source import render
+from biorrr.circuit.export import TEMPLATES, job_of
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.simulation.job import Job
 from biorrr.errors import InputError
@@ -29,7 +30,7 @@ from biorrr.files import whole_file
 from biorrr.models import BLOCKS, Pathway, Population, Variable, random_draws
 from biorrr.models.expressions import names_in, rename
 from biorrr.models.meanings import Meaning
-from biorrr.models.physical_units import dimension_of
+from biorrr.models.validation import dimension_of
 
 # Names that the script has for itself.
 _TAKEN = frozenset(
@@ -51,7 +52,7 @@ def write_script(path: str | os.PathLike, run: Run) -> Path:
         raise InputError(
             "run: has signals in time, which a script does not read; give a run with tables"
         )
-    text = render("brian2_script.txt", name=path.name, **_Script(job).contents())
+    text = render(TEMPLATES / "brian2_script.txt", name=path.name, **_Script(job).contents())
     with whole_file(path) as aside:
         aside.write_text(text, encoding="utf-8")
     return path
@@ -105,8 +106,8 @@ class _Script:
         """Yield all blocks, without plasticity that is switched off."""
         plastic = [f"{pathway.name}.plastic" for pathway in self.parts.pathways if pathway.plastic]
         off = [key.partition(".")[0] for key in plastic if not self.job.state[key][0]]
-        for presented in self.lengths:
-            for name, block in getattr(self.blueprint.program, presented):
+        for presented, name, block in self.blueprint.program.blocks:
+            if presented in self.lengths:
                 happens = [o for o in block if o.part not in off or "plastic" not in o.silencers]
                 yield presented, name, happens
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.export import job_of, render
+from biorrr.circuit.engines.cpp_source import render
+from biorrr.circuit.export import TEMPLATES, job_of
 from biorrr.circuit.export.javascript import broadcast_rates, write_program
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.prepare import prepare
@@ -64,7 +65,7 @@ def write_page(
         job = _following(job, followed)
     data = json.dumps(_contents(job, cells, pixels, s), separators=(",", ":"))
     page = render(
-        "page.html",
+        TEMPLATES / "page.html",
         title=title,
         program=write_program(job.blueprint),
         data=data.replace("<", "\\u003c"),  # so that nothing in it can end it

@@ -14,7 +14,7 @@ import numpy as np
 
 from biorrr.errors import InputError
 from biorrr.files import whole_file
-from biorrr.models.physical_units import dimension_of, in_si
+from biorrr.models.validation import dimension_of, in_si
 
 if TYPE_CHECKING:
     from biorrr.circuit.results.run import Run

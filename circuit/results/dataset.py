@@ -18,7 +18,7 @@ from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import DATA_ROW
 from biorrr.circuit.simulation.saving import Trace, dimensions
 from biorrr.models import Pathway
-from biorrr.models.physical_units import in_si
+from biorrr.models.validation import in_si
 
 
 class LabelledArrays(NamedTuple):

@@ -62,7 +62,7 @@ class RunFigures:
         """Draw the angles between learned and exact filters at each snapshot; as
         :meth:`plot_learning`.
         """
-        from biorrr.analysis.figures.panels.learning import plot_angles
+        from biorrr.analysis.figures.learning import plot_angles
 
         return plot_angles(self.data["seen"].values, self.angles(X, Y, exact=exact).values, ax=ax)
 

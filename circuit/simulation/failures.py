@@ -14,7 +14,7 @@ from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.circuit.stimulus.feeds import Feed, chunks
 from biorrr.errors import BiorrrError, InputError
 from biorrr.models import Departure, Rates, Settled
-from biorrr.models.suggested_rates import signal_strengths
+from biorrr.models.rates import signal_strengths
 
 if TYPE_CHECKING:
     from biorrr.circuit.regression import Regression

@@ -26,8 +26,7 @@ from biorrr.circuit.stimulus.presentation import WEIGHTS, Presentation, as_seed,
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models import Event, Pathway, Population, Silence
 from biorrr.models.expressions import evaluate, names_in
-from biorrr.models.physical_units import in_si, plain
-from biorrr.models.validation import LARGEST_WHOLE, truth, whole_number
+from biorrr.models.validation import LARGEST_WHOLE, in_si, plain, truth, whole_number
 
 if TYPE_CHECKING:
     from biorrr.circuit.base import CircuitBase

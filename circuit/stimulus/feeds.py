@@ -15,7 +15,7 @@ from biorrr.circuit.stimulus.signals import TimeSeries
 from biorrr.errors import InputError, InputTypeError
 from biorrr.hints import did_you_transpose
 from biorrr.models import Parts
-from biorrr.models.physical_units import in_si
+from biorrr.models.validation import in_si
 
 _CHUNK = 2**22  # values looked at together
 _ROWS = 1000  # samples that are kept for a closer look

@@ -19,8 +19,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Timing
 from biorrr.circuit.stimulus.data_checks import as_array, check_memory, check_table, warn
 from biorrr.errors import InputError
-from biorrr.models.physical_units import plain_within
-from biorrr.models.validation import check_fields, number_within, whole_number
+from biorrr.models.validation import check_fields, number_within, plain_within, whole_number
 
 milliseconds = partial(plain_within, unit="ms", low=math.ulp(0))
 _WHOLE = 1e-6  # error up to which a ratio of two times counts as whole

@@ -1,1 +1,1 @@
-"""Departures from the paper's circuit, one idea per file."""
+"""Departures from the paper's circuit, by what they alter."""

@@ -1,4 +1,4 @@
-"""Rival theories of learning in dendrites, one per file, each as the parts of a circuit.
+"""Rival theories of learning in dendrites, each as the parts of a circuit.
 
 The names in ``__init__.pyi`` are imported at their first use.
 """

@@ -1,6 +1,6 @@
-from .bio_cca import BioCCA as BioCCA
-from .bio_rrr import BioRRR as BioRRR
-from .burst_dependent import BurstDependent as BurstDependent
-from .feedback_alignment import FeedbackAlignment as FeedbackAlignment
-from .sacramento import Sacramento as Sacramento
+from .error_feedback import BurstDependent as BurstDependent
+from .error_feedback import FeedbackAlignment as FeedbackAlignment
+from .error_feedback import Sacramento as Sacramento
+from .theory import BioCCA as BioCCA
+from .theory import BioRRR as BioRRR
 from .theory import Theory as Theory

@@ -1,4 +1,5 @@
-"""The base of the rival theories: what they share, so that they differ in their learning alone.
+"""Theories of learning in dendrites: what all share, so that they differ in their learning alone,
+and Bio-RRR and Bio-CCA.
 
 All have sensory fibres x, with noise of variance ridge, instructive fibres y, k pyramidal cells,
 and one rate, eta(t) = eta0/(1 + t/N), of which the rates of their pathways are multiples. All are
@@ -14,10 +15,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, parameter
+from biorrr.models.paper_parts import microcircuit_parts
+from biorrr.models.parts import (
+    Parts,
+    Pathway,
+    Population,
+    Step,
+    Variable,
+    broadcast,
+    parameter,
+    sum_over,
+)
 from biorrr.models.random_draws import Stream
-from biorrr.models.rates import Rate
-from biorrr.models.validation import NotNegative, PositiveCount, check_fields
+from biorrr.models.rates import Rate, Rates
+from biorrr.models.validation import NotNegative, Positive, PositiveCount, check_fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,3 +157,159 @@ def draw_matrices(seed: int, **shapes: tuple[int, int]) -> dict[str, np.ndarray]
     """
     rng = np.random.default_rng(seed)
     return {name: rng.standard_normal(shape) / np.sqrt(shape[0]) for name, shape in shapes.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BioRRR(Theory):
+    """Cells taught by plateaus, what inhibition leaves of the instruction.
+
+    Golkar, Lipshutz, Bahroun, Sengupta & Chklovskii (2020), "A simple normative network
+    approximates local non-Hebbian learning in the cortex", NeurIPS 33. It is the circuit of the
+    paper, with the inputs and the rates of its rivals.
+
+    Original, and here, with s = 0::
+
+        z = Vx'x,  n = Rz,  plateau = Vy'y - Qn
+        dVx = eta x plateau',  dVy = eta_y (y z' - Vy)
+        dQ = eta_q (z n' - Q),  dR = eta_q (n z' - R)
+
+    Simplified: nothing. The ridge is noise of the sensory fibres, as in the other theories;
+    ``Microcircuit`` makes it by replay.
+
+    Parameters
+    ----------
+    distal, inhibitory
+        Rates of Vy, and of Q and R, over that of Vx.
+    """
+
+    distal: Positive = 1.0
+    inhibitory: Positive = 1.0
+    name = "Bio-RRR"
+    citation = "Golkar et al. 2020"
+    readout = "Vy"
+    apical = "plateau"
+
+    def parts(self, n: int) -> Parts:
+        """Return the parts of the microcircuit, whose sensory fibres are noisy."""
+        rates = Rates(self.rate, self.rate.times(self.distal), self.rate.times(self.inhibitory))
+        return microcircuit_parts(self.k, self.k, rates).having(sensory_fibres(self.ridge))
+
+    def start(self, m, n, seed):
+        """Draw weights; R begins as Q'."""
+        weights = draw_matrices(seed, Vx=(m, self.k), Vy=(n, self.k))
+        return weights | {"Q": np.eye(self.k), "R": np.eye(self.k)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BioCCA(Theory):
+    """Cells that find what two inputs have in common, by lateral inhibition at equilibrium.
+
+    Lipshutz, Bahroun, Golkar, Sengupta & Chklovskii (2021), "A biologically plausible neural
+    network for multichannel canonical correlation analysis", Neural Computation 33 (preprint of
+    2020).
+
+    Original, and here::
+
+        a = Wx'x,  b = Wy'y,  dz/dt = a + b - Mz, which ends at z = M^-1 (a + b)
+        dWx = 2 eta x (z - a)',  dWy = 2 eta y (z - b)',  dM = (eta/tau) (z z' - M),  tau = 0.1
+
+    Simplified: nothing in the equations; noise of x and y stands for a ridge on Cxx and Cyy. The
+    simulation does not wait for the equilibrium. It keeps N = M^-1, which changes with M by the
+    formula of Sherman and Morrison, h = eta/tau::
+
+        z = N (a + b),  u = Nz,   N + dN = (N - h u u' / (1 - h + h z'u)) / (1 - h)
+
+    N stands in two pathways with the same weights, one for each of the two products. Locality is
+    judged by the rule of M.
+
+    Parameters
+    ----------
+    tau
+        Rate of the feedforward synapses over that of lateral ones. Rates must stay below it.
+    """
+
+    tau: Positive = 0.1
+    name = "Bio-CCA"
+    citation = "Lipshutz et al. 2021"
+    filters = "Wx"
+    readout = "Wy"
+    s = 1.0
+
+    def parts(self, n: int) -> Parts:
+        """Return cells with two dendritic compartments and lateral synapses."""
+        cells = pyramidal(
+            self.k,
+            Variable("a", "current of the basal compartment"),
+            Variable("apical", "current of the apical compartment"),
+            Variable("drive", "both"),
+            Variable("u", "output, passed through the lateral synapses once more"),
+            Step("membrane", "drive = a + apical"),
+        )
+        shrink = "(1 - eta / tau + eta / tau * zu)"
+        inverse = f"eta / tau / (1 - eta / tau) * (w - u_pre * u_post / {shrink})"
+        rule = "eta / tau * (z_pre * z_post - w)"
+        instructive = noisy_fibres(
+            "instructive", "instruction", "y", "heard", self.ridge, Stream.OWN + 1
+        )
+        return Parts(
+            (
+                timetable(self.rate, broadcast("zu", "z'u"), tau=self.tau),
+                sensory_fibres(self.ridge),
+                instructive,
+                cells,
+            ),
+            (
+                Pathway(
+                    "proximal",
+                    "sensory",
+                    "pyramidal",
+                    "a",
+                    "w * x_pre",
+                    "drive",
+                    weight="Wx",
+                    change="2 * eta * x_pre * (z_post - a_post)",
+                ),
+                Pathway(
+                    "distal",
+                    "instructive",
+                    "pyramidal",
+                    "apical",
+                    "w * heard_pre",
+                    "drive",
+                    weight="Wy",
+                    change="2 * eta * heard_pre * (z_post - apical_post)",
+                ),
+                Pathway(
+                    "lateral",
+                    "pyramidal",
+                    "pyramidal",
+                    "z",
+                    "w * drive_pre",
+                    "output",
+                    weight="N",
+                    change=inverse,
+                    judged=rule,
+                ),
+                Pathway(
+                    "again",
+                    "pyramidal",
+                    "pyramidal",
+                    "u",
+                    "w * z_pre",
+                    "recruitment",
+                    weight="N_again",
+                    change=inverse,
+                    judged=rule,
+                ),
+                sum_over(
+                    "power", "pyramidal", "neuromodulator", "zu", "z_pre * u_pre", "inhibition"
+                ),
+            ),
+        )
+
+    def start(self, m, n, seed):
+        """Draw weights; M begins as the identity."""
+        return draw_matrices(seed, Wx=(m, self.k), Wy=(n, self.k)) | {
+            "N": np.eye(self.k),
+            "N_again": np.eye(self.k),
+        }

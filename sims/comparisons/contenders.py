@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
 
-from biorrr.sims import data as data_sets
 from biorrr.sims.comparisons.problems import Posed, Problem
+from biorrr.sims.data import Dataset
 from biorrr.sims.lab import PERCENT, Lab, Quantity, Task, compiled_if_possible
 from biorrr.sims.lab.lab import StoppedError
 from biorrr.sims.lab.labelled import Grid
@@ -199,13 +199,12 @@ def learn(
 
 
 def run_circuit(
-    task: Task, contender: Contender, seed: int, data: data_sets.Dataset
+    task: Task, contender: Contender, seed: int, data: Dataset
 ) -> dict[str, np.ndarray]:
     """Run the circuit itself, simulated synapse by synapse, with R and Q apart and the ridge by
     replay.
     """
-    from biorrr.analysis.algorithms.estimator import shuffled_passes
-    from biorrr.analysis.algorithms.weights import initial_weights
+    from biorrr.analysis.algorithms.estimator import initial_weights, shuffled_passes
     from biorrr.models.auto_rates import Drive
 
     X, Y, settings = data.X, data.Y, task.settings
@@ -242,7 +241,7 @@ def run_circuit(
 
 
 def run_algorithm(
-    task: Task, contender: Contender, seed: int, data: data_sets.Dataset
+    task: Task, contender: Contender, seed: int, data: Dataset
 ) -> dict[str, np.ndarray]:
     """Run one of the algorithms of :mod:`biorrr.analysis`."""
     assert contender.algorithm is not None

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from biorrr.sims import data as data_sets
+from biorrr.sims.data import Dataset
 from biorrr.sims.lazy import analysis
 
 
@@ -50,13 +50,11 @@ class Problem:
 class Posed:
     """The centred data of a problem, the predicting view as X, and their exact solution."""
 
-    data: data_sets.Dataset
+    data: Dataset
     exact: analysis.ExactSolution
 
 
-def pose(
-    data: data_sets.Dataset, problems: Iterable[Problem], ridge: float
-) -> dict[Problem, Posed]:
+def pose(data: Dataset, problems: Iterable[Problem], ridge: float) -> dict[Problem, Posed]:
     """Centre the data, and solve every problem exactly."""
     data = data.centred()
     views = {problem: data.swapped() if problem.swapped else data for problem in problems}

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from biorrr.sims import data as data_sets
-from biorrr.sims.data import Data, Planted
+from biorrr.sims.data import Data, Dataset, Planted
 from biorrr.sims.lab import (
     ExperimentSettings,
     Figure,
@@ -133,7 +132,7 @@ CAPTIONS = {
 def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     """Predict the target from the source, by circuits and exactly, with all controls."""
     from biorrr.analysis.communication import TwoAreas
-    from biorrr.analysis.figures import communication as figures
+    from biorrr.analysis.figures import between_areas as figures
 
     data = lab.load(settings.data)
     settings = fit(lab, settings, data)
@@ -209,7 +208,7 @@ def areas_of(data: Data) -> dict[str, str]:
     return {side: getattr(data, side, None) or side for side in ("source", "target")}
 
 
-def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quantity]:
+def about(settings: CommunicationSettings, data: Dataset) -> list[Quantity]:
     """Return names and sizes of a recording."""
     rates = {"source": data.x_rates, "target": data.y_rates}
     return [
@@ -227,9 +226,7 @@ def about(settings: CommunicationSettings, data: data_sets.Dataset) -> list[Quan
     ]
 
 
-def fit(
-    lab: Lab, settings: CommunicationSettings, data: data_sets.Dataset
-) -> CommunicationSettings:
+def fit(lab: Lab, settings: CommunicationSettings, data: Dataset) -> CommunicationSettings:
     """Work out ridge and epochs unless they are set, and leave out ranks that the data do not
     allow.
     """

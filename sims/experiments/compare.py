@@ -26,7 +26,6 @@ from itertools import product
 from typing import Any
 
 from biorrr.errors import InputError
-from biorrr.sims import data as data_sets
 from biorrr.sims.comparisons.contenders import (
     CIRCUIT,
     STABLE,
@@ -36,7 +35,7 @@ from biorrr.sims.comparisons.contenders import (
 )
 from biorrr.sims.comparisons.problems import Posed, Problem, pose
 from biorrr.sims.comparisons.sentences import check_claims
-from biorrr.sims.data import Data, Synthetic
+from biorrr.sims.data import Data, Dataset, Synthetic
 from biorrr.sims.data.published import MediaMill
 from biorrr.sims.lab import (
     Claim,
@@ -45,12 +44,12 @@ from biorrr.sims.lab import (
     Findings,
     Lab,
     Quantity,
+    check_rank,
     data_option,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, models, xr
 
 STEPS = {"online": 100_000, "offline": 20_000}  # as in the paper: five of its epochs, and one
@@ -189,7 +188,7 @@ def compare(lab: Lab, settings: CompareSettings) -> Findings:
     )
 
 
-def first_rows(data: data_sets.Dataset, rows: int | None) -> data_sets.Dataset:
+def first_rows(data: Dataset, rows: int | None) -> Dataset:
     """Return the data with their first ``rows`` samples only, or all."""
     return (
         data
@@ -261,7 +260,7 @@ def epochs(rows: int, problem: Problem, settings: CompareSettings) -> float:
     return settings.steps_of(problem) / rows if problem.setting == "online" else 0.0
 
 
-def describe(data: data_sets.Dataset, problem: Problem, settings: CompareSettings) -> str:
+def describe(data: Dataset, problem: Problem, settings: CompareSettings) -> str:
     """Return in words what was run."""
     done = f"{settings.steps_of(problem):,} {STEPS_ARE[problem.setting]}"
     if passes := epochs(len(data.X), problem, settings):

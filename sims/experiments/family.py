@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims import data as data_sets
-from biorrr.sims.data import SMALL_DATA
+from biorrr.sims.data import SMALL_DATA, Dataset
 from biorrr.sims.experiments.plateau import (
     EXCESS,
     PLACE,
@@ -24,24 +23,22 @@ from biorrr.sims.experiments.plateau import (
     WHITENING,
 )
 from biorrr.sims.lab import (
+    CONVERGED_SAMPLES,
+    PERCENT,
     Claim,
+    FamilySettings,
     Figure,
     Findings,
     Lab,
     Quantity,
     Task,
-    experiment,
-    option,
-    seeds_option,
-)
-from biorrr.sims.lab.findings import PERCENT, readable
-from biorrr.sims.lab.training import (
-    CONVERGED_SAMPLES,
-    FamilySettings,
-    check_rank,
     default_ridge,
+    experiment,
     farthest,
     learned,
+    option,
+    readable,
+    seeds_option,
     unjudged_because,
 )
 from biorrr.sims.lazy import analysis, np, xr
@@ -97,11 +94,10 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
     """Let circuits learn at every s, record their distal plasticity, and compare them with the
     exact solution.
     """
-    from biorrr.analysis.figures.family import plot_family
+    from biorrr.analysis.figures.agreement import plot_family
 
     settings = lab.set(s=tuple(dict.fromkeys(settings.s)))
-    data = lab.load(settings.data)
-    check_rank(settings.k, data)
+    data = lab.load(settings.data, settings.k)
     settings = lab.fill_in(ridge=default_ridge(data), epochs=-(-CONVERGED_SAMPLES // len(data.X)))
     exact = {s: analysis.ExactSolution(*data.stand_in, s, settings.ridge) for s in settings.s}
 
@@ -140,7 +136,7 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
 
 def learn(
     task: Task,
-    data: data_sets.Dataset,
+    data: Dataset,
     exact: Mapping[float, analysis.ExactSolution],
     s: float,
     seeds: Sequence[int],
@@ -161,7 +157,7 @@ def learn(
 
 
 def compare(
-    weights: Mapping[str, np.ndarray], data: data_sets.Dataset, exact: analysis.ExactSolution
+    weights: Mapping[str, np.ndarray], data: Dataset, exact: analysis.ExactSolution
 ) -> xr.Dataset:
     """Compare a circuit with weights Vx, Vy, Q, R with the exact solution, on centred data."""
     audit = analysis.audit_plateau(data.X, data.Y, **weights, ridge=exact.ridge)
@@ -180,11 +176,11 @@ def compare(
     )
 
 
-def record_rule(task: Task, data: data_sets.Dataset, s: float) -> dict[str, float]:
+def record_rule(task: Task, data: Dataset, s: float) -> dict[str, float]:
     """Fit the distal rule to the changes of all distal synapses in the first samples of a
     circuit.
     """
-    from biorrr.analysis.distal_rule import fit_distal_rule
+    from biorrr.analysis.laws import fit_distal_rule
 
     settings = task.settings
     circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=settings.seed)

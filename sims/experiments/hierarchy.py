@@ -15,8 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from biorrr.sims import data as data_sets
-from biorrr.sims.data import SMALL_DATA, Data
+from biorrr.sims.data import SMALL_DATA, Data, DataError, Dataset
 from biorrr.sims.lab import (
     PERCENT,
     Claim,
@@ -111,7 +110,7 @@ CLAIMS = {
 )
 def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
     """Let hierarchies learn, and compare them with the exact solution, theory and backprop."""
-    from biorrr.analysis.figures import hierarchy as figures
+    from biorrr.analysis.figures import between_areas as figures
 
     if settings.quick:
         settings = lab.set(samples=max(1000, settings.samples // 10), seeds=1)
@@ -159,7 +158,7 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
     )
 
 
-def check(settings: HierarchySettings, data: data_sets.Dataset) -> None:
+def check(settings: HierarchySettings, data: Dataset) -> None:
     """Refuse settings that do not go together, and data that cannot be centred in memory."""
     links = len(settings.areas) + 1
     if settings.gains is not None and len(settings.gains) != links:
@@ -174,12 +173,12 @@ def check(settings: HierarchySettings, data: data_sets.Dataset) -> None:
         )
     if not data.fits_in_memory:
         size = (data.X.nbytes + data.Y.nbytes) / 2**30
-        raise data_sets.DataError(
+        raise DataError(
             f"{data.name}: must fit into memory, at most 2 GiB (got {size:.1f}); take fewer samples"
         )
 
 
-def learn(task: Task, data: data_sets.Dataset, seed: int) -> circuits.Run:
+def learn(task: Task, data: Dataset, seed: int) -> circuits.Run:
     """Let a hierarchy, or what the user's function makes of its arguments, learn the data from a
     seed.
     """
@@ -201,7 +200,7 @@ def learn(task: Task, data: data_sets.Dataset, seed: int) -> circuits.Run:
 
 def score(
     run: circuits.Run,
-    data: data_sets.Dataset,
+    data: Dataset,
     exact: analysis.ExactHierarchy,
     best: analysis.HierarchyOptimum,
 ) -> xr.Dataset:
@@ -263,7 +262,7 @@ def plateau_errors(found: xr.Dataset) -> list[float]:
     return errors
 
 
-def prediction_scores(run: circuits.Run, data: data_sets.Dataset) -> dict[str, float]:
+def prediction_scores(run: circuits.Run, data: Dataset) -> dict[str, float]:
     """Return R2 of y, predicted from the outputs of the last area without y, and the correlation of
     these outputs with those with y.
     """
@@ -317,7 +316,7 @@ def learning_quantities(
 def prediction_quantities(
     settings: HierarchySettings,
     scores: xr.Dataset,
-    data: data_sets.Dataset,
+    data: Dataset,
     optimum: Sequence[Mapping[str, np.ndarray]],
 ) -> list[Quantity]:
     """Return how well y is predicted by the circuit, its exact solution, backprop and reduced-rank

@@ -33,7 +33,6 @@ from biorrr.sims.lab import (
     option,
     seeds_option,
 )
-from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import counted
 
@@ -120,12 +119,11 @@ CLAIMS = {  # text, lowest, highest; fixed before the runs
 )
 def interneurons(lab: Lab, settings: InterneuronSettings) -> Findings:
     """Compare inhibition by interneurons with direct inhibition, and both with theory."""
-    from biorrr.analysis.figures import interneurons as figures
+    from biorrr.analysis.figures import inhibition as figures
 
     settings = lab.set(engine=compiled_if_possible(settings.engine))  # short runs, but many
-    k, loaded = settings.k, [lab.load(value) for value in settings.data]
-    for data in loaded:
-        check_rank(k, data)
+    k = settings.k
+    loaded = [lab.load(value, k) for value in settings.data]
     problems = {data.name: in_units(data.X, data.Y, k) for data in loaded}
     problems |= {name: in_units(*planted(MADE[name], seed), k) for seed, name in enumerate(MADE)}
     every, table_problems = {"problem": [*problems]}, ("table 2", "table 3")

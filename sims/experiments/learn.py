@@ -14,26 +14,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims import data as data_sets
-from biorrr.sims.data import SMALL_DATA
+from biorrr.sims.data import SMALL_DATA, Dataset
 from biorrr.sims.lab import (
+    MILLIVOLT_EPOCHS,
     Figure,
     Findings,
     Lab,
     Quantity,
     SettingsError,
     Task,
-    experiment,
-    option,
-)
-from biorrr.sims.lab.training import (
-    MILLIVOLT_EPOCHS,
     TrainingSettings,
     cell_arguments,
     cell_option,
-    check_rank,
     default_ridge,
+    experiment,
     learned,
+    option,
     scored,
 )
 from biorrr.sims.lazy import analysis, circuits, np, xr
@@ -114,8 +110,7 @@ CAPTIONS = {
 )
 def learn(lab: Lab, settings: LearnSettings) -> Findings:
     """Let a circuit learn from each seed, and compare it with the exact solution."""
-    data = lab.load(settings.data)
-    check_rank(settings.k, data)
+    data = lab.load(settings.data, settings.k)
     usual = MILLIVOLT_EPOCHS if settings.cell == "millivolts" else TrainingSettings.epochs
     settings = lab.fill_in(epochs=usual, ridge=default_ridge(data))
     ridge = ridge_for(settings, data.X, data.Y, data.trials)
@@ -184,9 +179,7 @@ def ridge_for(settings: LearnSettings, X: np.ndarray, Y: np.ndarray, trials: np.
     return analysis.choose_ridge(X, Y, settings.k, settings.s, folds=folds, groups=trials).best
 
 
-def learn_from(
-    task: Task, data: data_sets.Dataset, ridge: float, seeds: Sequence[int]
-) -> list[circuits.Run]:
+def learn_from(task: Task, data: Dataset, ridge: float, seeds: Sequence[int]) -> list[circuits.Run]:
     """Let a circuit learn the data from each of ``seeds``."""
     return learn_samples(task, seeds, ridge, data.X, data.Y, record=TRACES, snapshots=100)
 
@@ -213,14 +206,14 @@ HELD_OUT = {
 }  # words of what is found
 
 
-def can_hold_out(data: data_sets.Dataset, cell: str) -> bool:
+def can_hold_out(data: Dataset, cell: str) -> bool:
     """Return True if a second circuit can learn most trials: not with slow cells, nor data larger
     than memory.
     """
     return cell != "millivolts" and data.fits_in_memory and len(np.unique(data.trials)) >= 5
 
 
-def predict_held_out(task: Task, data: data_sets.Dataset, seed: int) -> dict[str, float]:
+def predict_held_out(task: Task, data: Dataset, seed: int) -> dict[str, float]:
     """Return R2 on a random fifth of the trials of a circuit and of the exact solution that learned
     the others.
 
@@ -251,7 +244,7 @@ def predict_held_out(task: Task, data: data_sets.Dataset, seed: int) -> dict[str
     return scores | ({"held_out_ridge": ridge} if settings.ridge == "cv" else {})
 
 
-def draw(run: circuits.Run, data: data_sets.Dataset, exact: analysis.ExactSolution) -> list[Figure]:
+def draw(run: circuits.Run, data: Dataset, exact: analysis.ExactSolution) -> list[Figure]:
     """Return learning curve, plateaus through learning, filters and eigenvalues, as the run draws
     them in a script.
     """

@@ -19,29 +19,25 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims import data as data_sets
-from biorrr.sims.data import SMALL_DATA
+from biorrr.sims.data import SMALL_DATA, Dataset
 from biorrr.sims.lab import (
+    CONVERGED_SAMPLES,
+    MILLIVOLT_EPOCHS,
     PERCENT,
     Claim,
+    FamilySettings,
     Figure,
     Findings,
     Lab,
     Quantity,
     Task,
-    experiment,
-    seeds_option,
-)
-from biorrr.sims.lab.training import (
-    CONVERGED_SAMPLES,
-    MILLIVOLT_EPOCHS,
-    FamilySettings,
     baseline_quantities,
     cell_arguments,
     cell_option,
-    check_rank,
     default_ridge,
+    experiment,
     learned,
+    seeds_option,
     unjudged_because,
 )
 from biorrr.sims.lazy import analysis, circuits, np, xr
@@ -121,8 +117,7 @@ class PlateauSettings(FamilySettings):
 def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     """Let circuits learn, record them with learning off, and compare their plateaus with theory."""
     settings = lab.set(s=tuple(dict.fromkeys(settings.s)))
-    data = lab.load(settings.data)
-    check_rank(settings.k, data)
+    data = lab.load(settings.data, settings.k)
     millivolts = settings.cell == "millivolts"
     usual = MILLIVOLT_EPOCHS if millivolts else -(-CONVERGED_SAMPLES // len(data.X))
     settings = lab.fill_in(ridge=default_ridge(data), epochs=usual)
@@ -162,7 +157,7 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
 
 def follow(
     task: Task,
-    data: data_sets.Dataset,
+    data: Dataset,
     exact: dict[float, analysis.ExactSolution],
     s: float,
     seeds: Sequence[int],
@@ -189,7 +184,7 @@ def follow(
 
 
 def record(
-    task: Task, run: circuits.Run, s: float, data: data_sets.Dataset, snapshot: int
+    task: Task, run: circuits.Run, s: float, data: Dataset, snapshot: int
 ) -> dict[str, np.ndarray]:
     """Show data to a circuit as it was at a snapshot, with learning off.
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims import data as data_sets
-from biorrr.sims.data import SMALL_DATA, Data
+from biorrr.sims.data import SMALL_DATA, Data, Dataset
 from biorrr.sims.lab import (
     PERCENT,
     ExperimentSettings,
@@ -27,12 +26,14 @@ from biorrr.sims.lab import (
     Quantity,
     SettingsError,
     Task,
+    baseline_quantities,
+    cell_arguments,
     data_option,
+    default_ridge,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.training import baseline_quantities, cell_arguments, check_rank, default_ridge
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import as_key, counted
 
@@ -311,7 +312,7 @@ CAPTIONS = {
 )
 def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
     """Turn up each departure on each data set, and find how far it can go."""
-    from biorrr.analysis.figures.robustness import plot_departures
+    from biorrr.analysis.figures.grids import plot_departures
 
     settings = lab.fill_in(samples=SAMPLES[settings.cell])
     if settings.quick:
@@ -324,7 +325,7 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
                 f"departures: must be among {', '.join(settings.ranges)} (got {name!r})"
             )
     for data in settings.data:
-        check_rank(settings.k, lab.load(data))
+        lab.load(data, settings.k)
 
     exact, each = {}, []
     for data in map(lab.load, settings.data):  # one after another in memory
@@ -375,7 +376,7 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
 
 
 def turn_up(
-    lab: Lab, settings: RobustnessSettings, data: data_sets.Dataset, exact: analysis.ExactSolution
+    lab: Lab, settings: RobustnessSettings, data: Dataset, exact: analysis.ExactSolution
 ) -> xr.Dataset:
     """Try all departures on one data set.
 
@@ -403,7 +404,7 @@ def turn_up(
 
 
 def try_plain(
-    task: Task, data: data_sets.Dataset, exact: analysis.ExactSolution, seed: int
+    task: Task, data: Dataset, exact: analysis.ExactSolution, seed: int
 ) -> dict[str, Any]:
     """Return the excess of the paper's circuit and its plateaus in the second half of learning,
     (recorded, k).
@@ -414,7 +415,7 @@ def try_plain(
 
 def try_departure(
     task: Task,
-    data: data_sets.Dataset,
+    data: Dataset,
     exact: analysis.ExactSolution,
     reference: Reference,
     departure: str,
@@ -431,7 +432,7 @@ def try_departure(
 
 def _train(
     task: Task,
-    data: data_sets.Dataset,
+    data: Dataset,
     exact: analysis.ExactSolution,
     seed: int,
     change: dict[str, Any],

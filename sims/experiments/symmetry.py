@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims import data as data_sets
-from biorrr.sims.data import SMALL_DATA, Data
+from biorrr.sims.data import SMALL_DATA, Data, Dataset
 from biorrr.sims.lab import (
     PERCENT,
     Claim,
@@ -28,10 +27,10 @@ from biorrr.sims.lab import (
     compiled_if_possible,
     data_option,
     experiment,
+    farthest,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.training import check_rank, farthest
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import in_full
 
@@ -94,13 +93,12 @@ CAPTIONS = {
 )
 def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     """Follow Q and R from unrelated starts, and compare their meeting with theory."""
-    from biorrr.analysis.figures.panels.symmetry import plot_meeting
+    from biorrr.analysis.figures.inhibition import plot_meeting
 
     settings = lab.set(
         engine=compiled_if_possible(settings.engine)
     )  # each run is short, but there are many
-    data = lab.load(settings.data)
-    check_rank(settings.k, data)
+    data = lab.load(settings.data, settings.k)
     exact = analysis.ExactSolution(*data.stand_in, settings.s, settings.ridge)
 
     over = {"eigenvalues": SIGNS, "eta": settings.etas, "start": settings.every_seed}
@@ -137,7 +135,7 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
 
 def follow(
     task: Task,
-    data: data_sets.Dataset,
+    data: Dataset,
     exact: analysis.ExactSolution,
     eigenvalues: str,
     eta: float,
@@ -196,7 +194,7 @@ def follow(
 
 
 def rates(
-    settings: SymmetrySettings, eta: float, data: data_sets.Dataset, exact: analysis.ExactSolution
+    settings: SymmetrySettings, eta: float, data: Dataset, exact: analysis.ExactSolution
 ) -> models.Rates:
     """Return constant rates: of Q and R as given, of Vx and Vy to suit the scale of
     the data.

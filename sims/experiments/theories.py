@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from biorrr.sims import data as data_sets
-from biorrr.sims.data import SMALL_DATA, Data
+from biorrr.sims.data import SMALL_DATA, Data, Dataset
 from biorrr.sims.lab import (
     PERCENT,
     BasicSettings,
@@ -34,7 +33,6 @@ from biorrr.sims.lab import (
     option,
     seeds_option,
 )
-from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import counted
 
@@ -119,12 +117,12 @@ CAPTIONS = {
 )
 def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
     """Let every theory learn every data set at its best rate, and score it."""
-    from biorrr.analysis.figures.theories import plot_theories
+    from biorrr.analysis.figures.races import plot_theories
 
     # Many short runs share a circuit.
     settings = lab.set(engine=compiled_if_possible(settings.engine))
     for data in settings.data:
-        check_rank(settings.k, lab.load(data))
+        lab.load(data, settings.k)
     found = [compete(lab, scaled(lab.load(data))) for data in settings.data]
     results = xr.concat(found, dim="data").assign_coords(data=[one.name for one in settings.data])
     results = results.assign_attrs(k=settings.k, samples=settings.samples)
@@ -153,7 +151,7 @@ def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
     )
 
 
-def compete(lab: Lab, data: data_sets.Dataset) -> xr.Dataset:
+def compete(lab: Lab, data: Dataset) -> xr.Dataset:
     """Let each theory learn the data at its best rate, and return all scores by theory and seed.
 
     The best rate has the smallest excess over the optimum of the theory's own problem. The larger
@@ -186,23 +184,21 @@ def make(name: str, k: int, rate: models.Rate | None = None) -> Theory:
     return theory if rate is None else replace(theory, rate=rate)
 
 
-def scaled(data: data_sets.Dataset) -> data_sets.Dataset:
+def scaled(data: Dataset) -> Dataset:
     """Return the data, centred and of mean square 1."""
     views = [np.asarray(one, dtype=float) - one.mean(axis=0) for one in (data.X, data.Y)]
     X, Y = (one / np.sqrt(np.square(one).mean()) for one in views)
     return replace(data, X=X, Y=Y)
 
 
-def rate_of(relative: float, data: data_sets.Dataset, halving: float = math.inf) -> models.Rate:
+def rate_of(relative: float, data: Dataset, halving: float = math.inf) -> models.Rate:
     """Return the rate: ``relative`` over the number of features of x or of y, whichever is
     larger.
     """
     return models.Rate(relative / max(data.X.shape[1], data.Y.shape[1]), halving)
 
 
-def learn(
-    task: Task, data: data_sets.Dataset, theory: str, relative: float, seed: int
-) -> dict[str, float]:
+def learn(task: Task, data: Dataset, theory: str, relative: float, seed: int) -> dict[str, float]:
     """Return the scores of a theory that learns from one seed, at a relative rate at first; NaN
     where it diverged.
 
@@ -239,7 +235,7 @@ def learn(
     }
 
 
-def predicted(theory: Theory, seed: int, data: data_sets.Dataset) -> float:
+def predicted(theory: Theory, seed: int, data: Dataset) -> float:
     """Return the excess that law 1 predicts where feedback is fixed; NaN for other theories."""
     if "fixed" not in theory.name:
         return math.nan

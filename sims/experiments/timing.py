@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims import data as data_sets
-from biorrr.sims.data import Data, Synthetic
+from biorrr.sims.data import Data, Dataset, Synthetic
 from biorrr.sims.lab import (
     PERCENT,
     Claim,
@@ -32,7 +31,6 @@ from biorrr.sims.lab import (
     option,
     seeds_option,
 )
-from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import counted
 
@@ -136,7 +134,7 @@ CAPTIONS = {
 )
 def timing(lab: Lab, settings: TimingSettings) -> Findings:
     """Try each rule on pairings, late instruction and place fields, and compare it with theory."""
-    from biorrr.analysis.figures import timing as figures
+    from biorrr.analysis.figures import lags as figures
 
     if settings.quick:
         settings = lab.set(samples=min(settings.samples, QUICK_SAMPLES), seeds=1)
@@ -144,8 +142,7 @@ def timing(lab: Lab, settings: TimingSettings) -> Findings:
     settings = lab.set(
         engine=compiled_if_possible(settings.engine), delays=tuple(sorted({*settings.delays}))
     )
-    data = lab.load(settings.data)
-    check_rank(settings.k, data)
+    data = lab.load(settings.data, settings.k)
     # Of the regression that late instruction teaches.
     exact = analysis.ExactSolution(*data.stand_in, 0.0, 0.0)
 
@@ -191,7 +188,7 @@ def pair(task: Task, rule: str) -> dict[str, Any]:
 
 def learn_late(
     task: Task,
-    data: data_sets.Dataset,
+    data: Dataset,
     exact: analysis.ExactSolution,
     rule: str,
     delay: int,

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from biorrr.sims import data as data_sets
-from biorrr.sims.data import SMALL_DATA
+from biorrr.sims.data import SMALL_DATA, Dataset
 from biorrr.sims.lab import (
     PERCENT,
     Figure,
@@ -22,9 +21,11 @@ from biorrr.sims.lab import (
     Lab,
     Quantity,
     Task,
+    TrainingSettings,
+    default_ridge,
     experiment,
+    learned,
 )
-from biorrr.sims.lab.training import TrainingSettings, check_rank, default_ridge, learned
 from biorrr.sims.lazy import circuits, nx
 
 CAPTIONS = {
@@ -52,8 +53,7 @@ CAPTIONS = {
 )
 def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
     """Let circuits learn, and spell out the graph of each."""
-    data = lab.load(settings.data)
-    check_rank(settings.k, data)
+    data = lab.load(settings.data, settings.k)
     settings = lab.fill_in(ridge=default_ridge(data))
 
     found = lab.map(learn_from, {}, data, seeds=settings.every_seed)
@@ -92,7 +92,7 @@ def circuit_of(settings: TrainingSettings, seed: int) -> Any:
     return settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed)
 
 
-def learn_from(task: Task, data: data_sets.Dataset, seeds: Sequence[int]) -> list[circuits.Run]:
+def learn_from(task: Task, data: Dataset, seeds: Sequence[int]) -> list[circuits.Run]:
     """Let a circuit learn the data from each of ``seeds``."""
     settings, circuit = task.settings, circuit_of(task.settings, seeds[0])
     return task.run(circuit, data.X, data.Y, seeds, epochs=settings.epochs, centre=True, record=())

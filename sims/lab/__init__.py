@@ -5,7 +5,7 @@ All that an experiment needs of it is imported from here.
 
 from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.experiment import Experiment, experiment
-from biorrr.sims.lab.findings import PERCENT, Figure, Findings, Quantity
+from biorrr.sims.lab.findings import PERCENT, Figure, Findings, Quantity, readable
 from biorrr.sims.lab.lab import Lab, Task
 from biorrr.sims.lab.own_circuits import compiled_if_possible, completed
 from biorrr.sims.lab.settings import (
@@ -16,23 +16,54 @@ from biorrr.sims.lab.settings import (
     option,
     seeds_option,
 )
+from biorrr.sims.lab.training import (
+    CONVERGED_SAMPLES,
+    MILLIVOLT_EPOCHS,
+    FamilySettings,
+    LearnerSettings,
+    TrainingSettings,
+    baseline_quantities,
+    cell_arguments,
+    cell_option,
+    check_rank,
+    default_ridge,
+    farthest,
+    learned,
+    scored,
+    unjudged_because,
+)
 
 __all__ = [
+    "CONVERGED_SAMPLES",
+    "MILLIVOLT_EPOCHS",
     "PERCENT",
     "BasicSettings",
     "Claim",
     "Experiment",
     "ExperimentSettings",
+    "FamilySettings",
     "Figure",
     "Findings",
     "Lab",
+    "LearnerSettings",
     "Quantity",
     "SettingsError",
     "Task",
+    "TrainingSettings",
+    "baseline_quantities",
+    "cell_arguments",
+    "cell_option",
+    "check_rank",
     "compiled_if_possible",
     "completed",
     "data_option",
+    "default_ridge",
     "experiment",
+    "farthest",
+    "learned",
     "option",
+    "readable",
+    "scored",
     "seeds_option",
+    "unjudged_because",
 ]

@@ -22,6 +22,7 @@ from biorrr.sims.lab.own_circuits import circuit_function, compiled_if_possible
 from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder, write_results
 from biorrr.sims.lab.safe_files import inside, open_inside
 from biorrr.sims.lab.settings import NO_NUMBERS, BasicSettings, config_text, provenance
+from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lab.workers import Submit, submit_here
 from biorrr.sims.lazy import circuits, xr
 
@@ -115,9 +116,11 @@ class Lab(Generic[S]):
 
     # -- data and settings -------------------------------------------------------------------------
 
-    def load(self, data: Any) -> data_sets.Dataset:
+    def load(self, data: Any, k: int = 0) -> data_sets.Dataset:
         """Load data, a value of :mod:`biorrr.sims.data`; their checksum is part of what the results
         belong to.
+
+        With ``k``, refuse data from which ``k`` neurons cannot learn.
         """
         given = self._workplace.given
         loaded = given[data] if data in given else data.load()
@@ -126,6 +129,8 @@ class Lab(Generic[S]):
             f"data_{name}": Quantity(f"data_{name}", text, "", f"data {name.replace('_', ' ')}")
             for name, text in loaded.used.items()
         }
+        if k:
+            check_rank(k, loaded)
         return loaded
 
     def declare(self, *data: Any) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims import data as data_sets
-from biorrr.sims.data import Data
 from biorrr.sims.lab.findings import PERCENT, Quantity
 from biorrr.sims.lab.settings import ExperimentSettings, SettingsError, data_option, option
 from biorrr.sims.lazy import analysis, circuits, np, xr
@@ -38,7 +37,7 @@ def cell_arguments(cell: str) -> dict[str, Any]:
 class LearnerSettings(ExperimentSettings):
     """Settings of every circuit that learns."""
 
-    data: Data = data_option("digits")
+    data: data_sets.Data = data_option("digits")
     k: int = option(
         2, "number of pyramidal neurons, which is the rank of the regression", short="k", at_least=1
     )

@@ -203,7 +203,7 @@ class Table:
         """Draw the means against the one or two settings that vary; None where there is nothing to
         draw.
         """
-        from biorrr.analysis.figures.sweep import plot_means
+        from biorrr.analysis.figures.grids import plot_means
 
         plan, means = self.plan, self.means
         if not means or len(plan.varied) not in (1, 2):

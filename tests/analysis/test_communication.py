@@ -18,7 +18,7 @@ from biorrr.analysis.communication import (
     shuffled_trials,
     trial_folds,
 )
-from biorrr.analysis.communication.dimensionality import fit_factors, log_likelihood
+from biorrr.analysis.communication.controls import fit_factors, log_likelihood
 
 TRIALS, BINS, M, N = 60, 5, 12, 7
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg
 
 from biorrr.analysis import IQMD, MSGCCA, SAA, CappedMSG, CCALin, ExactSolution, TwoLayerANN
-from biorrr.analysis.regression.covariance import covariances, symmetric_power
+from biorrr.analysis.regression.exact_solution import covariances, symmetric_power
 from biorrr.models.rates import Rate, Rates
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from biorrr.analysis import ExactSolution, ReducedRankRegression
-from biorrr.analysis.regression.covariance import covariances, sigma_inverse, symmetric_power
+from biorrr.analysis.regression.exact_solution import covariances, sigma_inverse, symmetric_power
 
 S_VALUES = st.floats(0, 1, allow_subnormal=False)
 RIDGES = st.one_of(

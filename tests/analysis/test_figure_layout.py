@@ -18,21 +18,10 @@ import pytest
 import xarray as xr
 
 from biorrr import analysis
-from biorrr.analysis.figures import (
-    agreement,
-    communication,
-    family,
-    hierarchy,
-    interneurons,
-    races,
-    robustness,
-    sweep,
-    theories,
-    timing,
-)
-from biorrr.analysis.figures.panels.learning import plot_angles
-from biorrr.analysis.figures.panels.raster import plot_raster
-from biorrr.analysis.figures.panels.symmetry import plot_meeting
+from biorrr.analysis.figures import agreement, between_areas, grids, inhibition, lags, races
+from biorrr.analysis.figures.inhibition import plot_meeting
+from biorrr.analysis.figures.learning import plot_angles
+from biorrr.analysis.figures.plateaus import plot_raster
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from figure_layout import flaws
@@ -213,7 +202,7 @@ def every_s(rng):
     }
     sizes = {"s": 5, "seed": 5, "pyramidal": 2, "component": 2, "row": 70}
     s = {"s": [0.0, 0.25, 0.5, 0.75, 1.0]}
-    return family.plot_family(dataset(rng, shapes, s, low=1e-4, **sizes))
+    return agreement.plot_family(dataset(rng, shapes, s, low=1e-4, **sizes))
 
 
 LEARNERS = [
@@ -268,13 +257,13 @@ def learning_of_areas(rng):
     coords = {"link": ["A1 and W2'"], "seen": ("snapshot", SEEN)}
     results = dataset(rng, shapes, coords, low=1e-5, **sizes)
     results["excess"].attrs["bound"] = 0.01
-    return hierarchy.plot_hierarchy_learning(results)
+    return between_areas.plot_hierarchy_learning(results)
 
 
 def plateaus_of_areas(rng):
     shapes = {"plateau": ("row", "cell"), "plateau_theory": ("row", "cell")}
     areas = {"cell_area": ("cell", [1, 1, 1, 2, 2])}
-    return hierarchy.plot_area_plateaus(dataset(rng, shapes, areas, row=500, cell=5))
+    return between_areas.plot_area_plateaus(dataset(rng, shapes, areas, row=500, cell=5))
 
 
 def departures(rng):
@@ -289,7 +278,7 @@ def departures(rng):
         coords[f"{name}_value"] = words if name == "departure6" else sizes
     drawn["plain"] = (("data", "seed"), np.full((2, 3), 0.001))
     coords["data"] = ["digits", "v1v2"]
-    return robustness.plot_departures(xr.Dataset(drawn, coords, {"tolerated": 0.05}))
+    return grids.plot_departures(xr.Dataset(drawn, coords, {"tolerated": 0.05}))
 
 
 def swept(rng, first, second=(0,), seeds=2, **more):
@@ -300,7 +289,7 @@ def swept(rng, first, second=(0,), seeds=2, **more):
         for point in points
         for _ in range(seeds)
     ]
-    return sweep.plot_means("excess", rows, names, {p: 0.1 * rng.random() for p in points}, **more)
+    return grids.plot_means("excess", rows, names, {p: 0.1 * rng.random() for p in points}, **more)
 
 
 def sweep_of_numbers(rng):
@@ -322,15 +311,15 @@ def contest(rng):
     names = ["Bio-RRR", "burst-dependent", "feedback alignment", "Sacramento", "Bio-CCA", "Bio-CCA"]
     coords = {"data": ["digits", "v1v2"], "theory": names}
     sizes = {"data": 2, "theory": 6, "seed": 3}
-    return theories.plot_theories(dataset(rng, shapes, coords, {"k": 2}, low=1e-3, **sizes))
+    return races.plot_theories(dataset(rng, shapes, coords, {"k": 2}, low=1e-3, **sizes))
 
 
-def lags(rng):
+def lags_of_pairings(rng):
     shapes = {"change": ("rule", "lag"), "predicted_change": ("lag",)}
     coords = {"rule": ["plain", "traces"], "between_middles": ("lag", np.linspace(-4, 4, 17))}
     results = dataset(rng, shapes, coords, rule=2, lag=17)
     results["predicted_change"].attrs |= {"tau_x": 1.3, "tau_plateau": 0.7}
-    return timing.plot_lags(results)
+    return lags.plot_lags(results)
 
 
 def delays(rng):
@@ -339,7 +328,7 @@ def delays(rng):
     sizes = {"rule": 2, "delay": 5, "seed": 3}
     results = 50 * dataset(rng, {"angle": ("rule", "delay", "seed")}, coords, **sizes)
     results["angle"].attrs["found"] = 10.0
-    return timing.plot_delays(results)
+    return lags.plot_delays(results)
 
 
 def fields(rng):
@@ -349,7 +338,7 @@ def fields(rng):
     coords = {"position": at, "words": ("rule", words)}
     results = dataset(rng, shapes, coords, rule=2, position=60)
     results["field"].attrs["plateau"] = (80.0, 95.0)
-    return timing.plot_fields(results)
+    return lags.plot_fields(results)
 
 
 def areas(rng):
@@ -374,7 +363,7 @@ def areas(rng):
     return results.assign(numbers).assign_attrs(areas="V1 to V2")
 
 
-def inhibition(rng):
+def inhibition_results(rng):
     """Return datasets of the sizes that the experiment has."""
     problems, seeds = ["digits", "v1v2", "even", "spread"], 3
     sizes = {"problem": 4, "l": 2, "x": 5, "q": 7, "r": 7, "seed": seeds, "case": 4, "component": 4}
@@ -396,24 +385,24 @@ def inhibition(rng):
 
 
 def maps_of_rates(rng):
-    return interneurons.plot_maps(inhibition(rng)[0])
+    return inhibition.plot_maps(inhibition_results(rng)[0])
 
 
 def linear_theory(rng):
-    return interneurons.plot_theory(*inhibition(rng)[1:])
+    return inhibition.plot_theory(*inhibition_results(rng)[1:])
 
 
 def silence(rng):
     shapes = dict.fromkeys(("plateaus", "variance", "excess"), ("silent", "seed", "time"))
     coords = {"silent": range(9)}
-    return interneurons.plot_silence(dataset(rng, shapes, coords, silent=9, seed=3, time=2))
+    return inhibition.plot_silence(dataset(rng, shapes, coords, silent=9, seed=3, time=2))
 
 
 COMMUNICATION = [
-    communication.plot_prediction,
-    communication.plot_dimensionality,
-    communication.plot_removal,
-    communication.plot_lags,
+    between_areas.plot_prediction,
+    between_areas.plot_dimensionality,
+    between_areas.plot_removal,
+    between_areas.plot_lags,
 ]
 DRAWN = [
     learning,
@@ -445,7 +434,7 @@ DRAWN = [
     sweep_of_words,
     sweep_of_two,
     contest,
-    lags,
+    lags_of_pairings,
     delays,
     fields,
     maps_of_rates,

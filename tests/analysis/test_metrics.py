@@ -16,7 +16,7 @@ from biorrr.analysis import (
     whitening_error,
 )
 from biorrr.analysis.plateau import backpropagated_error
-from biorrr.analysis.regression.covariance import covariances, sigma_inverse, symmetric_power
+from biorrr.analysis.regression.exact_solution import covariances, sigma_inverse, symmetric_power
 from biorrr.sims.data import load
 
 RIDGE = (0.2, 0.3)

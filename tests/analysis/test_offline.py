@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from biorrr.analysis import ExactSolution, OfflineBioRRR
-from biorrr.analysis.regression.covariance import covariances, sigma_inverse
+from biorrr.analysis.regression.exact_solution import covariances, sigma_inverse
 from biorrr.models.rates import Rate, Rates
 
 

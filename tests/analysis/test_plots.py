@@ -20,10 +20,9 @@ from biorrr.analysis import (
     plot_weights,
     stages_of_learning,
 )
-from biorrr.analysis.figures.agreement import plot_agreement
-from biorrr.analysis.figures.family import plot_family
-from biorrr.analysis.figures.panels.raster import plot_raster
-from biorrr.analysis.figures.panels.symmetry import plot_meeting
+from biorrr.analysis.figures.agreement import plot_agreement, plot_family
+from biorrr.analysis.figures.inhibition import plot_meeting
+from biorrr.analysis.figures.plateaus import plot_raster
 from biorrr.analysis.figures.races import plot_pictures_race, plot_sensitivity
 from biorrr.analysis.figures.style import colour, styled
 from biorrr.analysis.traces import halfway

@@ -24,7 +24,7 @@ from biorrr.models import (
     Step,
     Variable,
 )
-from biorrr.models.rules import silencers
+from biorrr.models.expressions import silencers
 
 EXACT = {"rtol": 0, "atol": 1e-12}
 

@@ -8,8 +8,7 @@ import pytest
 from biorrr.circuit import Microcircuit
 from biorrr.errors import InputError
 from biorrr.models import DistalSynapses, Leaky, Pathway, ProximalSynapses, Rate, Rates, Term
-from biorrr.models.expressions import evaluate, names_in
-from biorrr.models.rules import add, product, silencers, terms_of
+from biorrr.models.expressions import add, evaluate, names_in, product, silencers, terms_of
 
 RULES = (
     "eta * x_pre * z_post",

@@ -231,7 +231,7 @@ AVERAGE_RATES = {"x": 0.3, "y": 0.01, "q": 0.02, "r": 0.02}
 @pytest.fixture
 def settled_weights():
     """Where the circuit's four rules lead, found in a moment, whatever is wrong with them."""
-    from biorrr.analysis.regression.covariance import covariances, sigma_inverse
+    from biorrr.analysis.regression.exact_solution import covariances, sigma_inverse
 
     def settle(X, Y, s=0.0, k=2, shuffled=False, R0=None, Q0=None, steps=8000, **rates):
         """Weights Vx, Vy, Q, R by name after many steps.

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from biorrr.analysis import ExactSolution, excess
-from biorrr.analysis.distal_rule import fit_distal_rule
+from biorrr.analysis.laws import fit_distal_rule
 from biorrr.sims import main
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.family import compare, judge, summary

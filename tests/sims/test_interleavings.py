@@ -20,7 +20,7 @@ PRELOADED = [
     "biorrr.sims.main",
     "biorrr.sims.lab.experiment",
     "biorrr.sims.cli.resume",
-    "biorrr.circuit.engines.runtime",
+    "biorrr.circuit.engines.brian2_network",
     "biorrr.analysis",
     "biorrr.sims.page.run",
     "matplotlib.pyplot",

@@ -174,7 +174,7 @@ class Asked:
     def set(self, **_):
         return self.settings
 
-    def load(self, value):
+    def load(self, value, k):
         return value.load()
 
     def map(self, function, over, problems):

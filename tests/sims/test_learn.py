@@ -139,7 +139,7 @@ def test_own_file_and_figure_format(tmp_path, capsys):
         tmp_path / "run",
     )
     assert (code, err) == (0, "")
-    assert "40 samples, 3 inputs, 2 targets; data are centred" in out
+    assert "40 samples, 3 inputs, 2 targets; data are centred" in " ".join(out.split())
     assert (tmp_path / "run" / "plateau.svg").read_text().lstrip().startswith("<?xml")
 
 

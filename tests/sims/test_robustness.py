@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from biorrr.analysis import ExactSolution
-from biorrr.analysis.figures.robustness import plot_departures
+from biorrr.analysis.figures.grids import plot_departures
 from biorrr.circuit import Diverged, Microcircuit, Run
 from biorrr.models import Event
 from biorrr.sims import main

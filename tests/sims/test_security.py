@@ -102,7 +102,7 @@ def test_matlab_files_do_not_lead_to_other_files(tmp_path, capsys, lead):
 
 
 IMPORT = (  # all engines do
-    "from biorrr.circuit.engines.brian2_import import import_brian2; import_brian2()"
+    "from biorrr.circuit.engines.brian2_private import import_brian2; import_brian2()"
 )
 COMMAND = "from biorrr.sims.start import main; main()"
 

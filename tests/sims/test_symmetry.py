@@ -142,7 +142,7 @@ def test_a_decay_that_is_too_fast_is_found_out(met):
 @pytest.mark.filterwarnings("error")
 def test_nothing_known_is_no_warning(met):
     """Of circuits whose R is Q' from the start, or that diverge at once, no ratio is known."""
-    from biorrr.analysis.figures.panels.symmetry import plot_meeting
+    from biorrr.analysis.figures.inhibition import plot_meeting
 
     _, results = met
     settings = SymmetrySettings(data=DATA, etas=(0.01, 0.005), seeds=1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import Polygon
 
-from biorrr.analysis.figures.panels.wiring import MOST_CELLS
+from biorrr.analysis.figures.circuit_drawing import MOST_CELLS
 from biorrr.analysis.figures.style import colour, styled
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from biorrr.sims import data as data_sets
 from biorrr.sims.comparisons.contenders import (
     STABLE,
     Contender,
@@ -23,6 +22,7 @@ from biorrr.sims.comparisons.contenders import (
 )
 from biorrr.sims.comparisons.judgements import comparable
 from biorrr.sims.comparisons.problems import Problem, pose
+from biorrr.sims.data import Dataset
 from biorrr.sims.data.pictures import Pictures
 from biorrr.sims.lab import (
     Claim,
@@ -125,7 +125,7 @@ def images(lab: Lab, settings: ImagesSettings) -> Findings:
     )
 
 
-def contenders_of(data: data_sets.Dataset, settings: ImagesSettings) -> list[Contender]:
+def contenders_of(data: Dataset, settings: ImagesSettings) -> list[Contender]:
     """Return all contenders on one data set."""
     rank = RANKS[data.name]
     bio, ann = (

@@ -22,11 +22,11 @@ from biorrr.sims.lab import (
     Lab,
     Quantity,
     Task,
+    check_rank,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, np
 from biorrr.sims.words import counted
 

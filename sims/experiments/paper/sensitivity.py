@@ -27,11 +27,11 @@ from biorrr.sims.lab import (
     Lab,
     Quantity,
     Task,
+    check_rank,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.training import check_rank
 from biorrr.sims.lazy import analysis, models, np, xr
 from biorrr.sims.words import counted
 

@@ -8,8 +8,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims import data as data_sets
-from biorrr.sims.data import Data
+from biorrr.sims.data import Data, Dataset
 from biorrr.sims.experiments.plateau import PLACE as INTERPRETATION
 from biorrr.sims.lab import (
     Claim,
@@ -17,10 +16,10 @@ from biorrr.sims.lab import (
     Findings,
     Lab,
     Quantity,
+    default_ridge,
     experiment,
     option,
 )
-from biorrr.sims.lab.training import check_rank, default_ridge
 from biorrr.sims.lazy import analysis, models, np
 
 # Bounds.
@@ -47,8 +46,7 @@ def algebra(lab: Lab, settings: AlgebraSettings) -> Findings:
     """Check that CCA is RRR, rules are local, the output is feedforward and the circuit is the
     algorithm.
     """
-    data = lab.load(settings.data)
-    check_rank(settings.k, data)
+    data = lab.load(settings.data, settings.k)
     settings = lab.fill_in(ridge=default_ridge(data))
     centred = data.centred()
 
@@ -68,7 +66,7 @@ def algebra(lab: Lab, settings: AlgebraSettings) -> Findings:
     )
 
 
-def equivalence(centred: data_sets.Dataset, settings: AlgebraSettings, **about: Any) -> Claim:
+def equivalence(centred: Dataset, settings: AlgebraSettings, **about: Any) -> Claim:
     """Judge that M has the squared canonical correlations for eigenvalues at s = 1.
 
     The correlations come from the generalized eigenproblem of supplement A, the eigenvalues from
@@ -76,7 +74,7 @@ def equivalence(centred: data_sets.Dataset, settings: AlgebraSettings, **about: 
     """
     from scipy import linalg
 
-    from biorrr.analysis.regression.covariance import covariances
+    from biorrr.analysis.regression.exact_solution import covariances
 
     assert settings.ridge is not None
     C = covariances(centred.X, centred.Y, settings.ridge)
@@ -97,7 +95,7 @@ def equivalence(centred: data_sets.Dataset, settings: AlgebraSettings, **about: 
     )
 
 
-def every_sigma(centred: data_sets.Dataset, settings: AlgebraSettings, **about: Any) -> Claim:
+def every_sigma(centred: Dataset, settings: AlgebraSettings, **about: Any) -> Claim:
     """Judge that the rank-unconstrained regression, and with it y~, is the same for every Sigma.
 
     With Sigma = L'L the objective is ||LY - LWX||^2: LY is regressed on X, and the solution is
@@ -148,7 +146,7 @@ def local(rules: list[Any], **about: Any) -> Claim:
     )
 
 
-def outputs(circuit: Any, data: data_sets.Dataset) -> tuple[np.ndarray, np.ndarray]:
+def outputs(circuit: Any, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Return the outputs of the circuit's neurons in one tick per sample, (100, k), and Vx'x."""
     X, Y = data.X[:100], data.Y[:100]
     with warnings.catch_warnings(
@@ -172,9 +170,7 @@ def feedforward(z: np.ndarray, projected: np.ndarray, **about: Any) -> Claim:
     )
 
 
-def implemented(
-    centred: data_sets.Dataset, settings: AlgebraSettings, s: float, **about: Any
-) -> Claim:
+def implemented(centred: Dataset, settings: AlgebraSettings, s: float, **about: Any) -> Claim:
     """Judge that the circuit, synapse by synapse, learns what Alg. 2 learns from the same samples.
 
     Without a ridge: the paper adds one to the algorithm, and replay, by which the circuit has one,

@@ -1,1 +1,0 @@
-"""Areas with apical feedback: their parts, how they settle, and their equilibrium."""
