@@ -14,8 +14,7 @@ from typing import Any
 from biorrr.sims.comparisons.problems import Posed, Problem
 from biorrr.sims.data import Dataset
 from biorrr.sims.lab import PERCENT, Lab, Quantity, Task, compiled_if_possible
-from biorrr.sims.lab.lab import StoppedError
-from biorrr.sims.lab.labelled import Grid
+from biorrr.sims.lab.items import Grid, StoppedError
 from biorrr.sims.lazy import circuits, models, np, xr
 
 CIRCUIT = "circuit"

@@ -4,10 +4,9 @@ All that an experiment needs of it is imported from here.
 """
 
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.experiment import Experiment, experiment
 from biorrr.sims.lab.findings import PERCENT, Figure, Findings, Quantity, readable
-from biorrr.sims.lab.lab import Lab, Task
-from biorrr.sims.lab.own_circuits import compiled_if_possible, completed
+from biorrr.sims.lab.items import Task, compiled_if_possible, completed
+from biorrr.sims.lab.lab import Experiment, Lab, experiment
 from biorrr.sims.lab.settings import (
     BasicSettings,
     ExperimentSettings,

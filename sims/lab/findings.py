@@ -120,8 +120,9 @@ class Findings:
         Further rows of the printed table.
     closing
         Lines that are printed last.
-    experiment, failure
-        Name of the experiment, and why an unfinished run ended; the lab fills them in.
+    experiment, captions, failure
+        Name of the experiment, captions of its figures by their names, and why an unfinished run
+        ended; the lab fills them in.
     """
 
     title: str
@@ -136,16 +137,17 @@ class Findings:
     rows: Mapping[str, object] = field(default_factory=dict)
     closing: Sequence[str] = ()
     experiment: str = ""
+    captions: Mapping[str, str] = field(default_factory=dict)
     failure: str = ""
 
-    def caption(self, template: str) -> str:
-        """Return the caption of a figure: ``template`` with quantities for their names in braces,
-        the title, and what was run.
+    def caption(self, figure: str) -> str:
+        """Return the caption of a figure, with quantities for their names in braces, the title, and
+        what was run.
         """
         numbers = {quantity.name: quantity.text for quantity in self.quantities}
         known = [f"{name} = {numbers[name]}" for name in SETUP if name in numbers]
         run = "; ".join(filter(None, [self.title, *known]))
-        return f"{template.format(**numbers)} ({run}.)\n"
+        return f"{self.captions.get(figure, '').format(**numbers)} ({run}.)\n"
 
     @property
     def headline(self) -> str:

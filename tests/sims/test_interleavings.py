@@ -18,7 +18,7 @@ import xarray as xr
 
 PRELOADED = [
     "biorrr.sims.main",
-    "biorrr.sims.lab.experiment",
+    "biorrr.sims.lab.lab",
     "biorrr.sims.cli.resume",
     "biorrr.circuit.engines.brian2_network",
     "biorrr.analysis",

@@ -35,7 +35,7 @@ from biorrr.sims.lab import (
     option,
     seeds_option,
 )
-from biorrr.sims.lab.labelled import Grid
+from biorrr.sims.lab.items import Grid
 from biorrr.sims.lazy import analysis, models, xr
 from biorrr.sims.words import counted
 
