@@ -42,7 +42,7 @@ TOOLS = {
         "Continue a run that was cut short, from its last checkpoint, or a sweep.",
     ),
     "data": (
-        "biorrr.sims.data.listing",
+        "biorrr.sims.data.look",
         "List the data sets: where from, licence, citation, whether found.",
     ),
 }
@@ -69,7 +69,7 @@ def find_command(name: str) -> Callable[..., None]:
         return importlib.import_module(TOOLS[name][0]).command
     experiment = find_experiment(name)
     from biorrr.sims.cli.options import command
-    from biorrr.sims.lab.experiment import carry_out
+    from biorrr.sims.lab.lab import carry_out
 
     return command(
         experiment.settings, functools.partial(carry_out, experiment), name, experiment.about

@@ -156,22 +156,20 @@ class Port:
 def ports_of(parts: Parts, inputs: Mapping[str, str] | None = None) -> tuple[Port, ...]:
     """Return the ports of a circuit, as given or one for each variable declared as an input."""
     declared = [
-        (p.name, v.name)
+        f"{p.name}.{v.name}"
         for p in parts.populations
         for v in p.variables
         if v.role == "input" and v.per == "cell"
     ]
-    given = {variable: f"{population}.{variable}" for population, variable in declared}
-    given = given if inputs is None else dict(inputs)
+    given = {key.partition(".")[2]: key for key in declared} if inputs is None else dict(inputs)
     for name, place in given.items():
-        if tuple(str(place).split(".")) not in declared:
-            have = ", ".join(".".join(each) for each in declared) or "none"
+        if place not in declared:
             raise InputError(
                 f"inputs[{name!r}]: must be a variable declared with role 'input' (got {place!r});"
-                f" there are {have}"
+                f" there are {', '.join(declared) or 'none'}"
             )
     if len(given) < len(declared):
-        left = [".".join(each) for each in declared if ".".join(each) not in given.values()]
+        left = [key for key in declared if key not in given.values()]
         raise InputError(
             f"inputs: nothing sets {', '.join(left)}; name a port for each variable declared as an"
             " input"
@@ -257,11 +255,6 @@ class Blueprint:
         ]
         return tuple(sorted(each, key=lambda quantity: quantity.name != "w"))
 
-    @functools.cached_property
-    def by_key(self) -> dict[str, Quantity]:
-        """Every variable by "part.variable"."""
-        return {quantity.key: quantity for quantity in self.quantities}
-
     def _size(self, part: str, variable: Variable) -> int:
         if variable.per == "synapse":
             return math.prod(self.orientations[part].shape)
@@ -313,51 +306,50 @@ class Blueprint:
         return write_out(operation.code, fixed, kept)
 
     @functools.cached_property
-    def sums(self) -> tuple[Quantity, ...]:
-        """Variables that the program fills beyond those that parts declare."""
+    def arrays(self) -> tuple[Quantity, ...]:
+        """Variables in the memory of an engine: all that parts declare, and what the program fills
+        beyond that.
+        """
+        declared = {quantity.key for quantity in self.quantities}
         operations = self.program.operations
         written = dict.fromkeys(key for one in operations for key in sorted(one.writes))
-        return tuple(self._sum(*key.split(".")) for key in written if key not in self.by_key)
+        filled = (self._sum(*key.split(".")) for key in written if key not in declared)
+        return (*self.quantities, *filled)
 
     def _sum(self, part: str, name: str) -> Quantity:
         """Return the variable ``name``, of each cell or synapse; the share of a variable has the
         unit of that.
         """
-        whole = self.by_key.get(f"{part}.{name.partition('_by_')[0]}")
+        whole = self.meanings.declared[part].get(name.partition("_by_")[0])
         per: Literal["cell", "synapse"] = (
             "synapse" if isinstance(self.parts[part], Pathway) else "cell"
         )
-        variable = Variable(name, per=per, unit=whole.variable.unit if whole else "1")
+        variable = Variable(name, per=per, unit=whole.unit if whole else "1")
         return Quantity(part, name, self._size(part, variable), variable)
 
     @functools.cached_property
-    def arrays(self) -> tuple[Quantity, ...]:
-        """Variables in the memory of an engine."""
-        return (*self.quantities, *self.sums)
+    def by_key(self) -> dict[str, Quantity]:
+        """All of these by "part.variable"."""
+        return {quantity.key: quantity for quantity in self.arrays}
 
     @functools.cached_property
-    def watched(self) -> tuple[tuple[str, str], ...]:
-        """Variables that must stay finite, as (population, variable): all that teaches cells whose
-        synapses learn.
-        """
-        found: dict[tuple[str, str], None] = {}
-        for pathway in (pathway for pathway in self.parts.pathways if pathway.change):
-            codes = [pathway.change, *(step.code for step in pathway.steps)]
-            for meant in (
-                self.meanings.find(pathway, name) for code in codes for name in names_in(code).read
-            ):
-                here = (
-                    meant is not None
-                    and meant.part == pathway.target
-                    and self.parts[meant.part].shape
-                )
-                if (
-                    meant is not None
-                    and here
-                    and self.meanings.role(meant.key) in ("activity", "memory")
-                ):
-                    found[meant.part, meant.variable] = None
-        return tuple(found)
+    def watched(self) -> tuple[Quantity, ...]:
+        """Variables that must stay finite: all that teaches cells whose synapses learn."""
+        teach = {
+            key
+            for pathway in self.parts.pathways
+            if pathway.change
+            for code in (pathway.change, *(step.code for step in pathway.steps))
+            for key in self.meanings.keys(pathway, names_in(code).read)
+            if key.startswith(f"{pathway.target}.")
+        }
+        return tuple(
+            q
+            for q in self.quantities
+            if q.key in teach
+            and q.variable.role in ("activity", "memory")
+            and self.parts[q.part].shape
+        )
 
     @functools.cached_property
     def code(self) -> Blueprint:

@@ -65,11 +65,16 @@ class Program:
     sample: Blocks
     replay: Blocks
 
+    @property
+    def blocks(self) -> list[tuple[str, str, tuple[Operation, ...]]]:
+        """All blocks, as ("sample" or "replay", name, operations)."""
+        both = {"sample": self.sample, "replay": self.replay}
+        return [(presented, *block) for presented, blocks in both.items() for block in blocks]
+
     @functools.cached_property
     def operations(self) -> tuple[Operation, ...]:
         """All operations, each once, in the order in which they first happen."""
-        blocks = [block for presented in (self.sample, self.replay) for _, block in presented]
-        return tuple(dict.fromkeys(operation for block in blocks for operation in block))
+        return tuple(dict.fromkeys(one for _, _, block in self.blocks for one in block))
 
 
 def compile_program(meanings: Meanings, moving: frozenset[str] = frozenset()) -> Program:

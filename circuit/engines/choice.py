@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import Any
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines import brian2_import, brian2_private, compiler
+from biorrr.circuit.engines import brian2_private, compiler
 from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.errors import RunError
 
@@ -104,16 +104,16 @@ class Engines:
 
                     self._built[key] = CppEngine(blueprint, lanes)
                 else:
-                    brian2_import.import_brian2()
-                    from biorrr.circuit.engines.runtime import RuntimeEngine
+                    brian2_private.import_brian2()
+                    from biorrr.circuit.engines.brian2_network import NumpyEngine
 
-                    self._built[key] = RuntimeEngine(blueprint, self._circuit)
+                    self._built[key] = NumpyEngine(blueprint, self._circuit)
         return self._built[key]
 
     def networks(self, codes: Collection[Blueprint]) -> list[Any]:
         """Return the Brian2 Networks that were built in this process for one of ``codes``."""
         return [
-            e.built.network
+            e.network
             for (name, code, _), e in self._built.items()
             if name != "cpp" and code in codes
         ]

@@ -359,7 +359,7 @@ def _sources() -> dict[str, Any]:
     """Return the sources that make code of parts."""
     here = Path(__file__).parent
     sources = [
-        *(here / name for name in ("cpp_source.py", "cpp_functions.py", "memory.py")),
+        *(here / name for name in ("cpp_source.py", "memory.py")),
         *sorted((here.parent / "compile").glob("*.py")),
         *sorted((here / "templates").iterdir()),
         *(Path(str(module.__file__)) for module in (expressions, random_draws)),

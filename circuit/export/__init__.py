@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import jinja2
 
 from biorrr.circuit.results.results import Runs
 from biorrr.circuit.results.run import Run
@@ -13,17 +10,7 @@ from biorrr.circuit.simulation.job import Job
 from biorrr.errors import InputError, InputTypeError
 from biorrr.models.validation import instance_of
 
-
-def render(template: str, **values: Any) -> str:
-    """Return one of the ``templates`` of exports, filled in."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template(template).render(**values)
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 def job_of(run: Run, export: str) -> Job:

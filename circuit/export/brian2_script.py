@@ -21,8 +21,8 @@ import numpy as np
 
 from biorrr.circuit.compile.blueprint import Quantity
 from biorrr.circuit.compile.operations import ORDER, Operation
-from biorrr.circuit.export import job_of, render
-from biorrr.circuit.regression import RegressionCircuit
+from biorrr.circuit.engines.cpp_source import render
+from biorrr.circuit.export import TEMPLATES, job_of
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.simulation.job import Job
 from biorrr.errors import InputError
@@ -52,7 +52,7 @@ def write_script(path: str | os.PathLike, run: Run) -> Path:
         raise InputError(
             "run: has signals in time, which a script does not read; give a run with tables"
         )
-    text = render("brian2_script.txt", name=path.name, **_Script(job).contents())
+    text = render(TEMPLATES / "brian2_script.txt", name=path.name, **_Script(job).contents())
     with whole_file(path) as aside:
         aside.write_text(text, encoding="utf-8")
     return path
@@ -106,8 +106,8 @@ class _Script:
         """Yield all blocks, without plasticity that is switched off."""
         plastic = [f"{pathway.name}.plastic" for pathway in self.parts.pathways if pathway.plastic]
         off = [key.partition(".")[0] for key in plastic if not self.job.state[key][0]]
-        for presented in self.lengths:
-            for name, block in getattr(self.blueprint.program, presented):
+        for presented, name, block in self.blueprint.program.blocks:
+            if presented in self.lengths:
                 happens = [o for o in block if o.part not in off or "plastic" not in o.silencers]
                 yield presented, name, happens
 
@@ -202,7 +202,7 @@ class _Script:
         units = {dimension_of(array.variable.unit) for array in arrays} - {"1", "second"}
         return {
             "job": self.job,
-            "microcircuit": isinstance(self.job.circuit, RegressionCircuit),
+            "microcircuit": self.job.circuit.regression is not None,
             "blueprint": self.blueprint,
             "constants": self.constants,
             "units": sorted(units),

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import Operation
-from biorrr.circuit.engines.cpp_functions import CppFunction, Translator, array_of
-from biorrr.circuit.export import render
+from biorrr.circuit.engines.cpp_source import CppFunction, Translator, array_of, render
+from biorrr.circuit.export import TEMPLATES
 from biorrr.models.random_draws import DRAWS, LARGEST_MEAN
 
 _OPERATORS: dict[type, str] = {
@@ -58,9 +58,9 @@ class JavaScript(Translator):
     def function(self, operation: Operation) -> CppFunction:
         """Return the function of ``operation``; synapses of inputs that are silent are left out."""
         step = super().function(operation)
-        if step.driver is None:
+        if not step.driver:
             return step
-        active = active_of(*step.driver)
+        active = active_of(step.driver)
         return replace(step, sources=(f"{active}.begin", f"{active}.end"))
 
     def local(self, name: str) -> str:
@@ -103,9 +103,9 @@ class JavaScript(Translator):
         )
 
 
-def active_of(population: str, variable: str) -> str:
+def active_of(key: str) -> str:
     """Return the range of cells in which an input may not be 0, in JavaScript."""
-    return f"_circuit.active_{population}_{variable}"
+    return f"_circuit.active_{key.replace('.', '_')}"
 
 
 def write_program(circuit: Blueprint) -> str:
@@ -116,28 +116,24 @@ def write_program(circuit: Blueprint) -> str:
     steps = {one: translator.function(one) for one in program.operations}
     rates = broadcast_rates(circuit)
     return render(
-        "circuit.js",
-        arrays=circuit.arrays,
+        TEMPLATES / "circuit.js",
         largest_mean=LARGEST_MEAN,
         steps=steps.values(),
         blocks=[
             (f"{presented}_{name}", [(steps[one], sorted(one.writes & rates)) for one in block])
-            for presented in ("sample", "replay")
-            for name, block in getattr(program, presented)
+            for presented, name, block in program.blocks
         ],
-        counts_ticks=circuit.parts["clock"].has("elapsed"),
-        timing=circuit.timing,
+        circuit=circuit,
         ports=[
             {
                 "name": port.name,
-                "array": array_of(port.population, port.variable),
-                "active": active_of(port.population, port.variable),
-                "size": circuit.parts[port.population].size,
+                "array": array_of(port.key),
+                "active": active_of(port.key),
+                "size": circuit.sizes[port.name],
                 "moves": port.name in circuit.moving_ports,
             }
             for port in circuit.ports
         ],
-        watched=[array_of(*place) for place in circuit.watched],
     )
 
 

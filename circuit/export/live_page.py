@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.export import job_of, render
+from biorrr.circuit.engines.cpp_source import render
+from biorrr.circuit.export import TEMPLATES, job_of
 from biorrr.circuit.export.javascript import broadcast_rates, write_program
-from biorrr.circuit.regression import RegressionCircuit
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.prepare import prepare
 from biorrr.errors import InputError
@@ -65,7 +65,7 @@ def write_page(
         job = _following(job, followed)
     data = json.dumps(_contents(job, cells, pixels, s), separators=(",", ":"))
     page = render(
-        "page.html",
+        TEMPLATES / "page.html",
         title=title,
         program=write_program(job.blueprint),
         data=data.replace("<", "\\u003c"),  # so that nothing in it can end it
@@ -223,9 +223,9 @@ def theory_of(job: Job, s: float | None) -> dict[str, Any] | None:
     if "Vx" not in outputs or set(job.feeds) != {"x", "y"}:
         return None
     ridges = (0.0, 0.0)
-    if isinstance(circuit, RegressionCircuit):
-        ridges = circuit.ridges
-        s = circuit.s if s is None and not circuit.apical else s
+    if circuit.regression is not None:
+        ridges = circuit.regression.ridges
+        s = circuit.regression.s if s is None and not circuit.regression.apical else s
     if s is None:
         return None
     k = outputs["Vx"]

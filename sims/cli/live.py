@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from biorrr.sims.lab.safe_files import FolderError
+from biorrr.sims.lab.run_folder import FolderError
 
 
 def command(

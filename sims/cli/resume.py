@@ -8,9 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from biorrr.sims.lab.own_circuits import check_circuit
-from biorrr.sims.lab.run_folder import CONFIG, UNFINISHED, RunFolder, is_finished, lock, settle
-from biorrr.sims.lab.safe_files import FolderError, inside
-from biorrr.sims.lab.settings import PROVENANCE, read_config, resolve
+from biorrr.sims.lab.run_folder import (
+    CONFIG,
+    PROVENANCE,
+    UNFINISHED,
+    FolderError,
+    RunFolder,
+    inside,
+    is_finished,
+    lock,
+    read_config,
+    settle,
+)
+from biorrr.sims.lab.settings import resolve
 from biorrr.sims.main import commands, find_command
 from biorrr.sims.sweeps.run import PLAN, resume_sweep
 

@@ -7,10 +7,9 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from biorrr.sims.data import older_matlab
-from biorrr.sims.data.files import open_regular, readable, run_apart
+from biorrr.sims.data.files import check_hdf5, first_bytes, readable, run_apart
 from biorrr.sims.data.values import DataError
 from biorrr.sims.lazy import np
 from biorrr.sims.words import as_text, brief, listed
@@ -18,53 +17,24 @@ from biorrr.sims.words import as_text, brief, listed
 HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
-class Variable(NamedTuple):
-    """A variable in a file: its class and shape in MATLAB's words; no shape where it is not a
-    matrix.
-    """
-
-    name: str
-    kind: str
-    shape: tuple[int, ...] = ()
-
-    def __str__(self) -> str:
-        size = " x ".join(map(str, self.shape))
-        return f"{self.name} ({size} {self.kind})" if size else f"{self.name} ({self.kind})"
-
-
-class MatFile(NamedTuple):
-    """What a file holds, and the matrices of real numbers that were asked for."""
-
-    variables: list[Variable]
-    matrices: dict[str, np.ndarray]
-
-
 def read_mat(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Return the matrices called ``names`` in a MATLAB file."""
-    variables, matrices = open_mat(path, names)
-    known, got = {one.name: one for one in variables}, f"(got {listed(variables)})"
-    if not known.keys() >= set(names):
+    begin = first_bytes(path, 512 + len(HDF5))
+    if found := _what_else(begin):
+        raise DataError(f"{path}: must be a MATLAB file (got {found})")
+    # In version 7.3 there are 512 bytes of text before HDF5 begins.
+    is_hdf5 = begin.startswith((HDF5, b"MATLAB 7.3")) or begin.endswith(HDF5)
+    variables, matrices = (_read_hdf5 if is_hdf5 else _read_older)(path, names)
+    got = f"(got {listed(f'{name} ({kind})' for name, kind in variables.items())})"
+    if not variables.keys() >= {*names}:
         raise DataError(
             f"{path}: must hold the variables {' and '.join(names)} {got}; choose with x=NAME and"
             " y=NAME (--x, --y)"
         )
     for name in names:
-        if math.prod(known[name].shape) > older_matlab.MOST_PACKED * path.stat().st_size:
-            raise DataError(f"{path}: must hold the numbers it declares {got}; damaged?")
         if name not in matrices or matrices[name].ndim != 2 or not matrices[name].size:
             raise DataError(f"{path}: {name} must be a full matrix of real numbers {got}")
     return {name: matrices[name] for name in names}
-
-
-def open_mat(path: Path, names: Sequence[str] = ()) -> MatFile:
-    """Return what a MATLAB file holds, and those of ``names`` that are matrices of real numbers."""
-    with open_regular(path) as file:
-        begin = file.read(512 + len(HDF5))
-    if found := _what_else(begin):
-        raise DataError(f"{path}: must be a MATLAB file (got {found})")
-    # In version 7.3 there are 512 bytes of text before HDF5 begins.
-    is_hdf5 = begin.startswith((HDF5, b"MATLAB 7.3")) or begin.endswith(HDF5)
-    return _open_hdf5(path, names) if is_hdf5 else _open_older(path, names)
 
 
 def _what_else(begin: bytes) -> str:
@@ -81,61 +51,55 @@ def _what_else(begin: bytes) -> str:
     return ""
 
 
-def _open_older(path: Path, names: Sequence[str]) -> MatFile:
-    output, trouble = run_apart(older_matlab.__file__, path, *names)
-    header, _, numbers = output.partition(b"\n")
-    told: dict[str, Any] = json.loads(header) if header and not trouble else {"error": trouble}
-    if "error" in told:
+def _read_older(path: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, np.ndarray]]:
+    """Return the variables, each in words, and those of ``names`` that are matrices of real
+    numbers, of version 4, 6 or 7.
+    """
+    try:
+        output = run_apart("MATLAB", path, *names)
+    except ChildProcessError as error:
+        text, *_ = re.split(rb"[^ -~]|,", first_bytes(path, 116), maxsplit=1)
+        begins = f" that begin with {text.decode()!r}" if len(text) > 3 else ""
         raise DataError(
-            f"{path}: not a readable MATLAB file, perhaps damaged or truncated"
-            f" ({brief(told['error'])}; got {_beginning(path)})"
-        )
+            f"{path}: not a readable MATLAB file, perhaps damaged or truncated ({error}; got"
+            f" {path.stat().st_size:,} bytes{begins})"
+        ) from None
+    header, _, numbers = output.partition(b"\n")
+    variables, shapes = json.loads(header)
     matrices, at = {}, 0
-    for name, shape in told["matrices"].items():
+    for name, shape in shapes.items():
         matrices[name] = np.frombuffer(numbers, count=math.prod(shape), offset=at).reshape(shape)
         at += matrices[name].nbytes
-    variables = [
-        Variable(name, kind, () if kind == "char" else tuple(shape))  # SciPy counts a text as one
-        for name, shape, kind in told["variables"]
-    ]
-    return MatFile(variables, matrices)
+    return variables, matrices
 
 
-def _beginning(path: Path) -> str:
-    """Return how long the file at ``path`` is, and the text with which it begins."""
-    with open_regular(path) as file:
-        text, *_ = re.split(rb"[^ -~]|,", file.read(116), maxsplit=1)
-    begins = f" that begin with {text.decode()!r}" if len(text) > 3 else ""
-    return f"{path.stat().st_size:,} bytes{begins}"
-
-
-def _open_hdf5(path: Path, names: Sequence[str]) -> MatFile:
+def _read_hdf5(path: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, np.ndarray]]:
+    """Return the same of version 7.3."""
     import h5py
-
-    from biorrr.sims.recordings.hdf5_check import check_hdf5
 
     check_hdf5(path)
     with readable(path, "not a readable MATLAB file"), h5py.File(path, "r") as file:
-        held = {name: file[name] for name in file if not name.startswith("#")}
-        variables = [_variable(name, one) for name, one in held.items()]
+        variables = {name: _in_words(one) for name, one in file.items() if name[0] != "#"}
         matrices = {
-            one.name: held[one.name][()].T  # HDF5 holds the transposed matrix
-            for one in variables
-            if one.name in names and one.shape and held[one.name].dtype.kind in "fiub"
+            name: file[name][()].T  # HDF5 holds the transposed matrix
+            for name in names
+            if isinstance(file.get(name), h5py.Dataset)
+            and file[name].dtype.kind in "fiub"
+            and file[name].attrs.get("MATLAB_class") != b"char"  # in numbers
         }
-    return MatFile(variables, matrices)
+    return variables, matrices
 
 
-def _variable(name: str, held: Any) -> Variable:
-    """Return the variable that an object in HDF5 stands for."""
-    import h5py
-
+def _in_words(held: Any) -> str:
+    """Return the shape and the class in MATLAB's words of the variable that an object in HDF5
+    stands for; no shape where it is not a matrix.
+    """
     kind = as_text(held.attrs.get("MATLAB_class", b"unmarked"))
-    if isinstance(held, h5py.Group):
-        return Variable(name, "sparse" if "MATLAB_sparse" in held.attrs else kind)
-    if kind == "char":  # in numbers
-        return Variable(name, kind)
+    if "MATLAB_sparse" in held.attrs:
+        return "sparse"
+    if kind == "char" or not hasattr(held, "dtype"):
+        return kind
     if kind == "unmarked" and held.dtype.kind in "fiub":  # MATLAB reads it in its order, too
         kind = "double"
-    shape = tuple(held[()].tolist()) if "MATLAB_empty" in held.attrs else held.shape[::-1]
-    return Variable(name, f"complex {kind}" if held.dtype.names else kind, shape)
+    shape = held[()].tolist() if "MATLAB_empty" in held.attrs else held.shape[::-1]
+    return f"{' x '.join(map(str, shape))} {'complex ' if held.dtype.names else ''}{kind}"

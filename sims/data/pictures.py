@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.files import readable
-from biorrr.sims.data.named import NamedData, Origin, SourceFile
+from biorrr.sims.data.published import NamedData, Origin, SourceFile
 from biorrr.sims.data.values import DataError
 from biorrr.sims.lab.settings import option
 from biorrr.sims.lazy import np

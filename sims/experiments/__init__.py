@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from biorrr.sims.lab.experiment import Experiment
+    from biorrr.sims.lab.lab import Experiment
 
 
 def experiment_files() -> dict[str, Path]:

@@ -57,6 +57,11 @@ class Quantity:
     bound: tuple[float, float] | None = None
     row: str = ""
 
+    def __post_init__(self) -> None:
+        for name in ("value", "spread"):
+            if getattr(one := getattr(self, name), "size", 0) == 1:  # of NumPy or xarray
+                object.__setattr__(self, name, one.item())
+
     @property
     def text(self) -> str:
         """The value with its spread and unit, as people read it."""
@@ -67,6 +72,20 @@ class Quantity:
         """Entries of the summary."""
         spread = {} if self.spread is None else {f"{self.name}_std": self.spread}
         return {name: plain(name, one) for name, one in ({self.name: self.value} | spread).items()}
+
+
+def quantities(found: Mapping[str, Any], row: str = "", before: str = "") -> list[Quantity]:
+    """Return quantities by name: of each its value, or value, unit, words, spread and bound, as far
+    as it has any.
+
+    ``row`` is the row of the printed table that they share, and ``before`` begins their names.
+    """
+    fields = {name: one if isinstance(one, tuple) else (one,) for name, one in found.items()}
+    names = ("value", "unit", "words", "spread", "bound")
+    return [
+        Quantity(f"{before}{name}", row=row, **dict(zip(names, each, strict=False)))
+        for name, each in fields.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -120,8 +139,9 @@ class Findings:
         Further rows of the printed table.
     closing
         Lines that are printed last.
-    experiment, failure
-        Name of the experiment, and why an unfinished run ended; the lab fills them in.
+    experiment, captions, failure
+        Name of the experiment, captions of its figures by their names, and why an unfinished run
+        ended; the lab fills them in.
     """
 
     title: str
@@ -136,16 +156,17 @@ class Findings:
     rows: Mapping[str, object] = field(default_factory=dict)
     closing: Sequence[str] = ()
     experiment: str = ""
+    captions: Mapping[str, str] = field(default_factory=dict)
     failure: str = ""
 
-    def caption(self, template: str) -> str:
-        """Return the caption of a figure: ``template`` with quantities for their names in braces,
-        the title, and what was run.
+    def caption(self, figure: str) -> str:
+        """Return the caption of a figure, with quantities for their names in braces, the title, and
+        what was run.
         """
         numbers = {quantity.name: quantity.text for quantity in self.quantities}
         known = [f"{name} = {numbers[name]}" for name in SETUP if name in numbers]
         run = "; ".join(filter(None, [self.title, *known]))
-        return f"{template.format(**numbers)} ({run}.)\n"
+        return f"{self.captions.get(figure, '').format(**numbers)} ({run}.)\n"
 
     @property
     def headline(self) -> str:

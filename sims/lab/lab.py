@@ -1,5 +1,8 @@
-"""The lab: run folder, checkpoints, workers, progress and Ctrl-C, so that an experiment reads like
-a script.
+"""An experiment, and the lab in which it runs: data, run folder, workers, progress and Ctrl-C, so
+that an experiment reads like a script.
+
+Experiments live in ``sims/experiments``, one in each file, as a function of the same name. The
+file's existence makes it a command.
 """
 
 from __future__ import annotations
@@ -7,41 +10,100 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import os
+import shutil
+import sys
+import typing
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from biorrr.errors import BiorrrError, RunError
+from biorrr.errors import RunError
 from biorrr.interrupt import PRESSED
 from biorrr.sims import data as data_sets
-from biorrr.sims.lab.findings import Findings, Quantity
-from biorrr.sims.lab.own_circuits import circuit_function, compiled_if_possible
-from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder, write_results
-from biorrr.sims.lab.safe_files import inside, open_inside
+from biorrr.sims.lab.claims import Claim
+from biorrr.sims.lab.findings import COLUMNS, Findings, Quantity
+from biorrr.sims.lab.items import (
+    Grid,
+    StoppedError,
+    as_result,
+    compiled_if_possible,
+    compute_item,
+    keep_result,
+    kept_result,
+    one_by_one,
+)
+from biorrr.sims.lab.own_circuits import circuit_function
+from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder, is_finished
 from biorrr.sims.lab.settings import NO_NUMBERS, BasicSettings, config_text, provenance
 from biorrr.sims.lab.training import check_rank
-from biorrr.sims.lab.workers import Submit, submit_here
+from biorrr.sims.lab.workers import Processes, Submit, submit_here
 from biorrr.sims.lazy import circuits, xr
-
-if TYPE_CHECKING:
-    from biorrr.sims.lab.experiment import Experiment
 
 S = TypeVar("S", bound=BasicSettings)
 
 
-class StoppedError(BiorrrError):
-    """A run that ended early; ends the command with this message and exit code."""
+@dataclass(frozen=True)
+class Experiment:
+    """A function from a lab and settings to findings, with its declarations.
 
-    def __init__(self, message: str, exit_code: int = 1) -> None:
-        # Both, so that it can be sent from one process to another.
-        super().__init__(message, exit_code)
-        self.exit_code = exit_code
+    Parameters
+    ----------
+    function
+        ``name(lab: Lab, settings: NameSettings) -> Findings``. Options, config files and checks
+        follow from the type of ``settings``.
+    shows, takes, paper
+        What the experiment shows, how long it takes and where the paper has it: the row of the
+        README's table.
+    measure
+        Name of the quantity that a sweep draws and compares, the lowest being the best; a function
+        from settings to the name where it depends on them.
+    not_swept
+        Why the experiment cannot be swept, if it cannot.
+    captions
+        Caption of each figure, by its name.
+    small
+        Settings with which the experiment takes a second or two: the tests use them.
+    """
 
-    def __str__(self) -> str:
-        return self.args[0]
+    function: Callable[[Lab, Any], Findings]
+    shows: str
+    takes: str
+    paper: str = ""
+    measure: str | Callable[[Any], str] = ""
+    not_swept: str = ""
+    captions: Mapping[str, str] = field(default_factory=dict)
+    small: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name of the function, of its file and of its command."""
+        return self.function.__name__
+
+    @functools.cached_property
+    def settings(self) -> type[BasicSettings]:
+        """The class of its settings."""
+        return typing.get_type_hints(self.function)["settings"]
+
+    @property
+    def about(self) -> str:
+        """Help of the command: the docstring of the experiment's file."""
+        return sys.modules[self.function.__module__].__doc__ or ""
+
+    def measure_of(self, settings: Any) -> str:
+        """Return the name of the quantity that a sweep draws and compares, the lowest being the
+        best.
+        """
+        return self.measure if isinstance(self.measure, str) else self.measure(settings)
+
+
+def experiment(**declared: Any) -> Callable[[Callable[[Lab, Any], Findings]], Experiment]:
+    """Make an experiment of a function; see :class:`Experiment` for what can be declared."""
+    return functools.partial(Experiment, **declared)
 
 
 @dataclass
@@ -196,27 +258,20 @@ class Lab(Generic[S]):
         -------
         A dataset of all results with these coordinates; of runs, an array of these.
         """
-        from biorrr.sims.lab.labelled import Grid
-
         grid = Grid.over(over)
-        if seeds is None:
-            results = self._compute(function, grid.items, shared, keep_unfinished, on_error)
-        else:
-            batches = [tuple(seeds)] if self._compiled else [(seed,) for seed in seeds]
-            items = [{**item, "seeds": batch} for item in grid.items for batch in batches]
-            found = self._compute(function, items, shared, keep_unfinished, on_error)
-            results = [one for several in found for one in _one_by_one(several)]
+        items = grid.items
+        if seeds is not None:
+            own = getattr(self.settings, "circuit", None) is not None
+            compiled = not own and compiled_if_possible(self.settings.engine) == "cpp"
+            batches = [tuple(seeds)] if compiled else [(seed,) for seed in seeds]
+            items = [{**item, "seeds": batch} for item in items for batch in batches]
             grid = Grid.over({**over, "seed": seeds})
+        results = self._compute(function, items, shared, keep_unfinished, on_error)
+        if seeds is not None:
+            results = [one for several in results for one in one_by_one(several)]
         if any(isinstance(result, circuits.Run) for result in results):
             return grid.array(results)
         return grid.join(results)
-
-    @property
-    def _compiled(self) -> bool:
-        """True if the paper's circuits are compiled."""
-        settings = self.settings
-        own = getattr(settings, "circuit", None) is not None
-        return not own and compiled_if_possible(settings.engine) == "cpp"
 
     def _compute(
         self,
@@ -228,15 +283,15 @@ class Lab(Generic[S]):
     ) -> list[Any]:
         """Return the result of each item, in their order: from disk if it was finished earlier."""
         from biorrr.circuit.simulation.progress import progress_bar
-        from biorrr.sims.lab.labelled import Grid, as_dataset, in_memory_order
 
         workplace = self._workplace
         workplace.begin()
         place, single = workplace.place, len(items) == 1
-        names = [self._asked_name(function, item) for item in items]
+        names = [self.name_item(function, item) for item in items]
         results: list[Any] = [kept_result(place, name) for name in names]
         left = [number for number, result in enumerate(results) if result is None]
-        work = functools.partial(_work, function, self.settings, place, single, keep_unfinished)
+        frame = self.settings, place, single, keep_unfinished
+        work = functools.partial(compute_item, function, *frame)
         title, done = self._experiment.name, len(items) - len(left)
         with (
             closing(
@@ -249,17 +304,9 @@ class Lab(Generic[S]):
                 if isinstance(outcome, Exception):
                     if on_error is None:
                         raise outcome
-                    outcome = on_error(outcome), ""
+                    outcome = as_result(function.__name__, on_error(outcome)), ""
                 result, failure = outcome
-                several = result if isinstance(result, list) else [result]
-                if all(isinstance(one, circuits.Run) for one in several):
-                    # A run is kept by its own checkpoint, which the circuit has written.
-                    several = [circuits.Run(in_memory_order(run.data)) for run in several]
-                    result = several if isinstance(result, list) else several[0]
-                else:
-                    sets = [as_dataset(function.__name__, one) for one in several]
-                    seeds = Grid.over({"seed": items[left[number]].get("seeds", (0,))})
-                    result = seeds.join(sets) if isinstance(result, list) else sets[0]
+                if isinstance(result, xr.Dataset):  # a circuit's checkpoint keeps its run
                     keep_result(place, names[left[number]], result)
                 results[left[number]] = result
                 self.failure = self.failure or failure
@@ -268,18 +315,12 @@ class Lab(Generic[S]):
                 bar.update()
         return results
 
-    def _asked_name(self, function: Callable, item: Mapping[str, Any]) -> str:
-        """Return the name of an item, with a number where it was asked for before."""
-        name = self.name_of(function, item)
-        self._asked[name] += 1  # the same item may be run on one data set after another
-        return name if self._asked[name] == 1 else f"{name}-{self._asked[name]}"
-
-    def name_of(self, function: Callable, item: Mapping[str, Any]) -> str:
-        """Return the name of the files of an item: the same in every run of the same experiment
-        with the same settings and data.
+    def name_item(self, function: Callable, item: Mapping[str, Any]) -> str:
+        """Name the files of an item: the same in every run of the same experiment with the same
+        settings and data. An item that comes again, on other data for example, gets a number.
         """
-        settings = [one.name for one in dataclasses.fields(self.settings)]
-        settings = [name for name in settings if name not in NO_NUMBERS]
+        fields = [one.name for one in dataclasses.fields(self.settings)]
+        settings = [name for name in fields if name not in NO_NUMBERS]
         identity = [
             function.__module__,
             sorted((name, repr(value)) for name, value in item.items()),
@@ -287,7 +328,9 @@ class Lab(Generic[S]):
             [*self._workplace.checksums.values()],
         ]
         digest = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
-        return "-".join([*self._chapter, function.__name__, digest])
+        name = "-".join([*self._chapter, function.__name__, digest])
+        self._asked[name] += 1
+        return name if self._asked[name] == 1 else f"{name}-{self._asked[name]}"
 
     def chapter(self, name: str, experiment: Experiment, settings: Any) -> Findings:
         """Run another experiment inside this one; a chapter whose data are missing is skipped and
@@ -299,8 +342,6 @@ class Lab(Generic[S]):
         try:
             return inner.findings()
         except data_sets.DataError as error:
-            from biorrr.sims.lab.claims import Claim
-
             claim = Claim(
                 text=f"all that {experiment.name} checks",
                 place=experiment.paper,
@@ -314,7 +355,7 @@ class Lab(Generic[S]):
         """
         if own := getattr(self.settings, "circuit", None):
             circuit_function(own)  # fails here or not at all
-        found = self._experiment(self, self.settings)
+        found = self._experiment.function(self, self.settings)
         # A quick run of chapters leaves out those that have to converge.
         why = self.failure and f"the run has not come to its end: {self.failure}"
         if getattr(self.settings, "quick", False) and not found.chapters:
@@ -326,6 +367,7 @@ class Lab(Generic[S]):
             own_tests=[replace(one, unjudged=one.unjudged or why) for one in found.own_tests],
             failure=self.failure,
             experiment=self._experiment.name,
+            captions=self._experiment.captions,
         )
 
     def config(self, **more: Any) -> str:
@@ -338,114 +380,63 @@ class Lab(Generic[S]):
         )
 
 
-@dataclass
-class Task:
-    """The context in which the function of :meth:`Lab.map` computes one item.
+def carry_out(
+    experiment: Experiment,
+    settings: Any,
+    folder: RunFolder,
+    given: Mapping[Any, Any] = {},
+    submit: Submit | None = None,
+) -> Findings:
+    """Run an experiment, print what it finds and fill a folder with it.
 
     Parameters
     ----------
-    settings
-        Settings of the experiment.
-    place, name
-        Folder of the checkpoints, None to keep none, and name of the item's.
-    progress
-        True to show progress.
-    keep_unfinished
-        True to return runs that were interrupted or have diverged.
+    experiment, settings
+        What to run.
+    folder
+        The folder to fill.
+    given
+        Data that are loaded already, by their value.
+    submit
+        How items are computed; unless given, by a process for each processor.
     """
-
-    settings: Any
-    place: Path | None = None
-    name: str = ""
-    progress: bool = False
-    keep_unfinished: bool = False
-    failure: str = ""  # why the run is unfinished, where that is allowed
-    _runs: int = 0
-
-    def run(self, circuit: Any, X: Any, Y: Any, seeds: Sequence[int] = (), **options: Any) -> Any:
-        """Run a circuit with checkpoints, progress and Ctrl-C; ``options`` are those of its
-        ``run``.
-
-        With ``seeds``, the circuit runs with each of them, and a list of runs is returned.
-        """
-        if len(seeds) == 1:
-            return [self.run(circuit, X, Y, seed=seeds[0], **options)]
-        self._runs += 1
-        if self.place is not None:
-            # Not NAME-2: that is the checkpoint of seed 2 of the first run.
-            name = self.name if self._runs == 1 else f"{self.name}-run-{self._runs}"
-            path = inside(self.place, f"{name}.npz")
-            options["checkpoint"] = circuits.Checkpoint(path, self.settings.checkpoint)
-        options["progress"] = self.progress
-        if seeds:
-            runs = circuit.run(X, Y, seeds=seeds, **options)
-            for seed, error in runs.errors.items():
-                raise StoppedError(f"seed {seed}: {error}") from error
-            if runs[-1].ended == INTERRUPTED or len(runs) < len(seeds):
-                raise KeyboardInterrupt
-            return list(runs)
-        try:
-            run = circuit.run(X, Y, **options)
-        except circuits.Diverged as error:
-            if not self.keep_unfinished:
-                raise
-            self.failure = str(error)
-            return error.run
-        if run.ended == INTERRUPTED:
-            if not self.keep_unfinished:
-                raise KeyboardInterrupt
-            self.failure = INTERRUPTED
-        return run
-
-
-def _work(
-    function: Callable[..., Any],
-    settings: Any,
-    place: Path | None,
-    single: bool,
-    keep_unfinished: bool,
-    item: tuple[str, Mapping[str, Any]],
-    *shared: Any,
-) -> tuple[Any, str]:
-    """Return the result of an item, and why it is unfinished, if it may be."""
-    name, coordinates = item
-    attended = single and place is not None
-    task = Task(settings, place, name, attended, keep_unfinished and attended)
+    workplace = Workplace(folder, given, submit or Processes(os.cpu_count() or 1))
     try:
-        return function(task, *shared, **coordinates), task.failure
-    except circuits.Diverged as error:
-        where = {name: value for name, value in coordinates.items() if name != "seeds"}
-        if "seeds" in coordinates:
-            where["seed"] = error.run.attrs["seed"]
-        words = ", ".join(f"{name} {value}" for name, value in where.items())
-        raise StoppedError(str(error) if single else f"{words}: {error}") from error
+        with warnings.catch_warnings(), folder:
+            # A circuit's words, and ours follow.
+            warnings.filterwarnings("ignore", message="interrupted after")
+            lab = Lab(experiment, settings, workplace)
+            workplace.config = lab.config
+            findings = lab.findings()
+            workplace.begin()
+            if findings.failure and is_finished(folder.path):  # half a run takes no other's place
+                if findings.failure == INTERRUPTED:
+                    raise KeyboardInterrupt
+                folder.discard()
+                raise StoppedError(
+                    f"{findings.failure} (nothing is kept of it, and the earlier run in"
+                    f" {folder.path} stays)"
+                )
+            # What was found comes first: figures take longer to draw than a short run takes.
+            columns = shutil.get_terminal_size((COLUMNS, 24)).columns
+            print(*findings.lines(columns), sep="\n", flush=True)
+            # The engine that "auto" was: it repeats the run bit for bit.
+            engine = {key: one for key, one in findings.numbers.items() if key == "engine"}
+            folder.fill(lab.config(**engine), findings, lab.settings.format)
+    except KeyboardInterrupt:
+        if folder.has_checkpoints:
+            raise StoppedError(folder.way_on, exit_code=130) from None
+        raise
+    print(f"written to {folder.path}")
+    if findings.failure:
+        saved = f"{findings.numbers['samples']} samples are in {folder.path}"
+        if findings.failure == INTERRUPTED:
+            way_on = f"`biorrr resume {folder.path}` continues it"
+            raise StoppedError(f"interrupted; {saved}; {way_on}", exit_code=130)
+        raise StoppedError(f"{findings.failure} ({saved})")
+    return findings
 
 
-def _one_by_one(several: Any) -> list[Any]:
-    """Return the result of each seed, of a list of runs or of a dataset along ``seed``."""
-    if isinstance(several, list):
-        return several
-    return [several.isel(seed=place, drop=True) for place in range(several.sizes["seed"])]
-
-
-def keep_result(place: Path | None, name: str, result: xr.Dataset) -> None:
-    """Keep the result of an item in a folder, which is made, unless it is None."""
-    if place is not None:
-        from biorrr.files import whole_file
-
-        place.mkdir(parents=True, exist_ok=True)
-        with whole_file(inside(place, f"{name}.nc")) as partial:
-            write_results(result, partial)
-
-
-def kept_result(place: Path | None, name: str) -> xr.Dataset | None:
-    """Return the result of an item that was finished earlier; None if there is none, or if it is
-    damaged: it is computed again.
-    """
-    if place is None or not inside(place, f"{name}.nc").exists():
-        return None
-    from biorrr.circuit.results.netcdf import read_netcdf
-
-    with open_inside(place, f"{name}.nc") as file, suppress(Exception):
-        return read_netcdf(file)  # damaged files make HDF5 and xarray raise a dozen kinds
-    return None
+def evaluate(experiment: Experiment, settings: Any, given: Mapping[Any, Any] = {}) -> Findings:
+    """Return what an experiment finds, in this process and without a folder: a point of a sweep."""
+    return Lab(experiment, settings, Workplace(given=given)).findings()

@@ -117,21 +117,3 @@ def absolute(named: str | None, folder: str) -> str | None:
     """Return what is ``named`` in a folder as processes find it that work in another one."""
     place, colon, name = (named or "").rpartition(":")
     return f"{Path(folder) / place}{colon}{name}" if place.endswith(".py") else named
-
-
-def compiled_if_possible(engine: str) -> str:
-    """Settle what engine "auto" is where many short runs share a circuit: compiling it pays, if
-    there is a compiler.
-    """
-    from biorrr.circuit.engines.compiler import find_compiler
-
-    if engine != "auto":
-        return engine
-    return "cpp" if find_compiler() else "numpy"
-
-
-def completed(run: Any) -> Any:
-    """Return ``run`` unless it was interrupted: half a run is no result of an item."""
-    if run.ended == "interrupted":
-        raise KeyboardInterrupt
-    return run

@@ -10,37 +10,145 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import time
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from biorrr.errors import InputError
 from biorrr.files import whole_file
 from biorrr.sims.lab.findings import Findings
-from biorrr.sims.lab.inventory import (
-    CAPTION,
-    DATASET,
-    FIGURE,
-    INVENTORY,
-    OTHER,
-    RUN,
-    Inventory,
-)
-from biorrr.sims.lab.safe_files import FolderError, inside, read_json
-from biorrr.sims.lab.settings import PROVENANCE, VERSIONS, read_config
 from biorrr.sims.lazy import circuits, np, xr
 from biorrr.sims.start import held_back
 
-CONFIG, SUMMARY = "config.toml", "summary.json"
+CONFIG, SUMMARY, INVENTORY = "config.toml", "summary.json", "inventory.json"
+PROVENANCE = "provenance"  # the table of a config that says what wrote it; the rest are settings
+VERSIONS = ("biorrr", "numpy", "scipy", "brian2")  # what results can depend on, beside the settings
 PAGE = "report.html"  # what `biorrr report` makes of a run
 UNFINISHED, CHECKPOINTS, RESULTS = "unfinished", "checkpoints", "results"
 INTERRUPTED = "interrupted"  # how a run ended that can go on
 # Seconds to wait for a lock: `biorrr report` and the children of a killed run hold it for a moment.
 PATIENCE = 2.0
+
+
+class FolderError(InputError):
+    """A folder, or a file in it, that a run must not or cannot be written to or read from."""
+
+    exit_code = 2
+
+
+def inside(folder: Path, *names: str) -> Path:
+    """Return the path of ``names`` in ``folder``; refuse all but regular files, folders and what is
+    not there.
+
+    In a folder that was sent a link may lead anywhere, and whoever opens a pipe waits for good.
+    """
+    path = folder
+    for name in names:
+        if name in ("", "..") or "/" in name:
+            raise FolderError(f"{path / name}: must lie in {folder}; copy it there")
+        path = path / name
+        try:
+            mode = path.lstat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            kind = "a link, which may lead anywhere" if stat.S_ISLNK(mode) else "a pipe or a device"
+            raise FolderError(
+                f"{path}: must be a file in the folder itself (got {kind}); delete it, or put a"
+                " copy there"
+            )
+    return path
+
+
+def open_inside(folder: Path, *names: str) -> BinaryIO:
+    """Open the file ``names`` in ``folder`` for reading; see :func:`inside`."""
+    path = inside(folder, *names)
+    # Without following a link put there since, and without waiting for the other end of a pipe.
+    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+
+
+def read_json(folder: Path, *names: str) -> Any:
+    """Return the contents of a JSON file in ``folder``; None where it is missing or damaged."""
+    try:
+        with open_inside(folder, *names) as file:
+            content = file.read()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def read_config(path: Path, folder: Path | None = None) -> dict[str, Any]:
+    """Read a TOML config: a file of the user's, or one in a run folder, which may be from
+    others.
+    """
+    try:
+        with path.open("rb") if folder is None else open_inside(folder, path.name) as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise FolderError(f"config: cannot read {path} ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, or nested without end
+        raise FolderError(f"config: {path} is not valid TOML ({error})") from error
+
+
+# Kinds of files in the inventory; a run is a circuit's weights and traces.
+RUN, DATASET, FIGURE, CAPTION, OTHER = "run", "dataset", "figure", "caption", "file"
+
+
+@dataclass
+class Inventory:
+    """The contents of a run folder, in a file that says what each file and each number is.
+
+    Parameters
+    ----------
+    files
+        Kind of each file, by its name in the folder itself.
+    quantities
+        Unit and words of each number in the summary, by its name.
+    """
+
+    files: dict[str, str] = field(default_factory=dict)
+    quantities: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def of_kind(self, *kinds: str) -> list[str]:
+        """Return the names of the files of these kinds, in their order."""
+        return [name for name, kind in self.files.items() if kind in kinds]
+
+    def text(self) -> str:
+        """Return the inventory as JSON."""
+        return json.dumps({"files": self.files, "quantities": self.quantities}, indent=2) + "\n"
+
+    @classmethod
+    def read(cls, found: Any) -> Inventory:
+        """Read an inventory from parsed JSON; leave out what is no entry, or no name of a file in
+        the folder itself, since it may be from others.
+        """
+        tables = found if isinstance(found, Mapping) else {}
+        files, quantities = (
+            table if isinstance(table := tables.get(key), Mapping) else {}
+            for key in ("files", "quantities")
+        )
+        return cls(
+            {
+                name: str(kind)
+                for name, kind in files.items()
+                if name not in ("", ".", "..") and "/" not in name and "\0" not in name
+            },
+            {
+                name: dict(said)
+                for name, said in quantities.items()
+                if isinstance(said, Mapping) and all(isinstance(one, str) for one in said.values())
+            },
+        )
 
 
 class RunFolder:
@@ -134,14 +242,11 @@ class RunFolder:
         return any(path.suffix in (".npz", ".nc") for path in self.checkpoints.glob("[!.]*"))
 
     @property
-    def replaces(self) -> bool:
-        """True if the folder holds a finished run, which this one is to replace."""
-        return is_finished(self.path)
-
-    @property
     def way_on(self) -> str:
         """The sentence for the user who has interrupted the run."""
-        until_then = "; until then the earlier run stays as it was" if self.replaces else ""
+        until_then = (
+            "; until then the earlier run stays as it was" if is_finished(self.path) else ""
+        )
         return f"interrupted; `biorrr resume {self.path}` continues it{until_then}"
 
     def begin(self, config: str) -> None:
@@ -204,7 +309,7 @@ class RunFolder:
         """Delete the unfinished run."""
         shutil.rmtree(self.unfinished, ignore_errors=True)
 
-    def fill(self, config: str, findings: Findings, format: str, captions: Mapping) -> None:
+    def fill(self, config: str, findings: Findings, format: str) -> None:
         """Write everything that a run has found, and put it in the place of an earlier run.
 
         Parameters
@@ -215,19 +320,20 @@ class RunFolder:
             What was found, with that of chapters.
         format
             Format of the figures: png, pdf or svg.
-        captions
-            Captions of figures, by experiment and name of the figure.
         """
         written = inside(self.path, UNFINISHED, RESULTS)
         written.mkdir(parents=True)
         try:
             for chapter, found in (("", findings), *findings.chapters.items()):
-                self._write_chapter(chapter, found, format, captions)
+                self._write_chapter(chapter, found, format)
             with self._writing(SUMMARY) as path:
                 path.write_text(summary_text(findings), encoding="utf-8")
             with self._writing(CONFIG) as path:
                 path.write_text(config, encoding="utf-8")
-            self.inventory.describe(findings.every_quantity)
+            for one in findings.every_quantity:
+                said = {"unit": one.unit, "words": one.words}
+                said = {key: text for key, text in said.items() if text}
+                self.inventory.quantities |= {name: said for name in one.numbers if said}
             with held_back(), self._writing(INVENTORY) as path:
                 path.write_text(self.inventory.text(), encoding="utf-8")
         except BaseException:
@@ -236,26 +342,22 @@ class RunFolder:
         with held_back():
             settle(self.path)
 
-    def _write_chapter(
-        self, chapter: str, findings: Findings, format: str, captions: Mapping
-    ) -> None:
+    def _write_chapter(self, chapter: str, findings: Findings, format: str) -> None:
         """Write data, figures and files of an experiment, or of a chapter under names of its
         own.
         """
-        experiment = findings.experiment
         for name, result in findings.data.items():
             stem = name if not chapter else chapter if name == "run" else f"{chapter}-{name}"
             kind = RUN if isinstance(result, circuits.Run) else DATASET
             with self._writing(f"{stem}.nc", kind) as path:
                 write_results(result, path)
         for figure in findings.figures:
-            stem = f"{figure.stem}{chapter.removeprefix(experiment)}"
+            stem = f"{figure.stem}{chapter.removeprefix(findings.experiment)}"
             axes = figure.draw()
             with self._writing(f"{stem}.{format}", FIGURE) as path:
                 save_figure(axes, path)
-            template = captions.get((experiment, figure.name), "")
             with self._writing(f"{stem}.md", CAPTION) as path:
-                path.write_text(findings.caption(template), encoding="utf-8")
+                path.write_text(findings.caption(figure.name), encoding="utf-8")
         for name, write in findings.files.items():
             with self._writing(name) as path:
                 write(path)
@@ -368,6 +470,5 @@ def summary_text(findings: Findings) -> str:
     of claims.
     """
     judged = {"claims": findings.claims, "own_tests": findings.own_tests}
-    lists = {name: [claim.record() for claim in claims] for name, claims in judged.items()}
-    filled: dict[str, Sequence] = {name: claims for name, claims in lists.items() if claims}
-    return json.dumps({**findings.numbers, **filled}, indent=2, allow_nan=False) + "\n"
+    lists = {name: [one.record() for one in claims] for name, claims in judged.items() if claims}
+    return json.dumps({**findings.numbers, **lists}, indent=2, allow_nan=False) + "\n"

@@ -18,11 +18,8 @@ from typing import Any, NamedTuple
 
 from biorrr.errors import InputError
 from biorrr.hints import did_you_mean
-from biorrr.sims.lab.safe_files import open_inside
+from biorrr.sims.lab.run_folder import PROVENANCE, VERSIONS, read_config
 
-PROVENANCE = (  # the table of a saved config that says what wrote it; the rest are settings
-    "provenance"
-)
 WORDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
 
 
@@ -169,7 +166,6 @@ class ExperimentSettings(BasicSettings):
         return make_circuit(self.circuit, **arguments)
 
 
-VERSIONS = ("biorrr", "numpy", "scipy", "brian2")  # what results can depend on, beside the settings
 NO_NUMBERS = ("format", "checkpoint")  # settings that change none
 
 
@@ -303,22 +299,6 @@ def parsed(kind: type, many: bool, text: str) -> Any:
         return kind(text)
     except ValueError:
         return text
-
-
-def read_config(path: Path, folder: Path | None = None) -> dict[str, Any]:
-    """Read a TOML config: a file of the user's, or one in a run folder, which may be from
-    others.
-    """
-    try:
-        with path.open("rb") if folder is None else open_inside(folder, path.name) as file:
-            return tomllib.load(file)
-    except OSError as error:
-        raise SettingsError(f"config: cannot read {path} ({error.strerror})") from error
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # what is not TOML, or not UTF-8, or nested without end
-        raise SettingsError(f"config: {path} is not valid TOML ({error})") from error
 
 
 def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:

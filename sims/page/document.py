@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.safe_files import FolderError, open_inside
+from biorrr.sims.lab.run_folder import FolderError, open_inside
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep, is_sweep
 

@@ -14,10 +14,19 @@ from typing import Any
 
 from biorrr.sims.lab.claims import FAILS, HOLDS, NOT_JUDGED
 from biorrr.sims.lab.findings import readable
-from biorrr.sims.lab.inventory import FIGURE, INVENTORY, Inventory
-from biorrr.sims.lab.run_folder import CONFIG, INTERRUPTED, SUMMARY, UNFINISHED, is_in_use
-from biorrr.sims.lab.safe_files import FolderError, open_inside
-from biorrr.sims.lab.settings import PROVENANCE
+from biorrr.sims.lab.run_folder import (
+    CONFIG,
+    FIGURE,
+    INTERRUPTED,
+    INVENTORY,
+    PROVENANCE,
+    SUMMARY,
+    UNFINISHED,
+    FolderError,
+    Inventory,
+    is_in_use,
+    open_inside,
+)
 from biorrr.sims.main import commands
 
 _HOW_IT_ENDED = {
@@ -64,7 +73,9 @@ def gather_run(folder: Path) -> dict[str, Any]:
         "claims": [*map(_claim, claims)],
         "own_tests": [*map(_claim, _listed(summary, "own_tests"))],
         "numbers": {
-            name: readable(value, unit) if (unit := inventory.unit_of(name)) else value
+            name: readable(value, unit)
+            if (unit := inventory.quantities.get(name, {}).get("unit"))
+            else value
             for name, value in summary.items()
             if isinstance(value, int | float | str)
         },

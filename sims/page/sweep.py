@@ -7,9 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from biorrr.sims.lab.run_folder import is_in_use
-from biorrr.sims.lab.safe_files import FolderError
-from biorrr.sims.lab.settings import PROVENANCE, SettingsError, key_of, read_config
+from biorrr.sims.lab.run_folder import PROVENANCE, FolderError, is_in_use, read_config
+from biorrr.sims.lab.settings import SettingsError, key_of
 from biorrr.sims.page.run import when
 from biorrr.sims.sweeps.plan import read_plan
 from biorrr.sims.sweeps.points import POINTS, TABLE, Table

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from biorrr.hints import did_you_mean
-from biorrr.sims.data.files import readable
+from biorrr.sims.data.files import check_hdf5, readable
 from biorrr.sims.data.values import DataError
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces
-from biorrr.sims.recordings.hdf5_check import check_hdf5
 from biorrr.sims.recordings.recording import Recording
 from biorrr.sims.recordings.trials import Trials
 from biorrr.sims.words import as_text, listed, printable

@@ -11,16 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.experiment import Experiment
-from biorrr.sims.lab.settings import (
-    NO_NUMBERS,
-    PROVENANCE,
-    Settings,
-    SettingsError,
-    field_named,
-    key_of,
-    read_config,
-)
+from biorrr.sims.lab.lab import Experiment
+from biorrr.sims.lab.run_folder import PROVENANCE, read_config
+from biorrr.sims.lab.settings import NO_NUMBERS, Settings, SettingsError, field_named, key_of
 from biorrr.sims.lab.settings import plain as plain_value
 
 PROBLEM = ("data", "k", "s", "ridge")  # settings that change the optimum

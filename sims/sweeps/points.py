@@ -21,12 +21,11 @@ import xarray as xr
 from biorrr.errors import BiorrrError
 from biorrr.files import whole_file
 from biorrr.sims.experiments import find_experiment
-from biorrr.sims.lab.experiment import carry_out, evaluate
 from biorrr.sims.lab.findings import readable
-from biorrr.sims.lab.lab import Lab, Task, Workplace, kept_result
+from biorrr.sims.lab.items import Task, kept_result
+from biorrr.sims.lab.lab import Lab, Workplace, carry_out, evaluate
 from biorrr.sims.lab.own_circuits import absolute
-from biorrr.sims.lab.run_folder import RunFolder
-from biorrr.sims.lab.safe_files import inside
+from biorrr.sims.lab.run_folder import RunFolder, inside
 from biorrr.sims.lab.settings import BasicSettings, Settings, key_of
 from biorrr.sims.lab.workers import Submit, submit_here
 from biorrr.sims.sweeps.plan import Plan
@@ -49,7 +48,7 @@ def lab_of(plan: Plan, out: Path, submit: Submit = submit_here) -> Lab:
 
 def path_of(plan: Plan, out: Path, settings: Settings) -> Path:
     """Return the path of the file of a point."""
-    name = lab_of(plan, out).name_of(compute_point, {"settings": settings})
+    name = lab_of(plan, out).name_item(compute_point, {"settings": settings})
     return inside(out, POINTS, f"{name}.nc")
 
 

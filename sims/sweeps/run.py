@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biorrr.files import whole_file
-from biorrr.sims.lab.lab import StoppedError
+from biorrr.sims.lab.items import StoppedError
 from biorrr.sims.lab.own_circuits import check_circuit
-from biorrr.sims.lab.run_folder import CONFIG, SUMMARY, is_in_use, lock, save_figure
-from biorrr.sims.lab.safe_files import FolderError, inside
-from biorrr.sims.lab.settings import PROVENANCE, SettingsError, provenance
+from biorrr.sims.lab.run_folder import (
+    CONFIG,
+    PROVENANCE,
+    SUMMARY,
+    FolderError,
+    inside,
+    is_in_use,
+    lock,
+    save_figure,
+)
+from biorrr.sims.lab.settings import SettingsError, provenance
 from biorrr.sims.lab.workers import Dask, Processes, submit_here
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 from biorrr.sims.sweeps.points import (

@@ -139,7 +139,7 @@ def test_no_network_before_it_is_built():
 @pytest.mark.slow
 def test_warnings_stay_python_s():
     """Brian2 takes them for its log when it is imported; a person's script shows them as before."""
-    told = "import warnings; from biorrr.circuit.engines.brian2_import import import_brian2;"
+    told = "import warnings; from biorrr.circuit.engines.brian2_private import import_brian2;"
     told += "before = warnings.showwarning;"
     told += (
         "import_brian2(); import sys; sys.exit('brian2' not in sys.modules or warnings.showwarning"

@@ -63,7 +63,7 @@ def test_ctrl_c_that_is_ignored_stays_ignored(tmp_path):
     """As in the background of a shell script."""
     script = (
         "import os, signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-        "from biorrr.circuit.engines.brian2_import import import_brian2; import_brian2()\n"
+        "from biorrr.circuit.engines.brian2_private import import_brian2; import_brian2()\n"
         "os.kill(os.getpid(), signal.SIGINT); print('still here')"
     )
     done = subprocess.run(

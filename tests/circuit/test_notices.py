@@ -42,7 +42,7 @@ def test_a_script_finds_them_in_the_log(tmp_path):
 
 
 def test_a_script_that_asks_for_no_log_is_told_nothing(tmp_path):
-    script = "from biorrr.circuit.engines.brian2_import import import_brian2; import_brian2()"
+    script = "from biorrr.circuit.engines.brian2_private import import_brian2; import_brian2()"
     assert _run(tmp_path, "-W", "ignore", "-c", script, capture_output=True, text=True).stderr == ""
 
 

@@ -129,16 +129,16 @@ def item_names(tmp_path):
     from biorrr.sims.lab import Lab
 
     def names_of(folder):
-        place, names, name_of = tmp_path / "names", [], Lab.name_of
+        place, names, name_item = tmp_path / "names", [], Lab.name_item
 
         def noted(lab, function, item):
-            names.append(name_of(lab, function, item))
+            names.append(name_item(lab, function, item))
             return names[-1]
 
         place.mkdir()
         shutil.copy(folder / "config.toml", place)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Lab, "name_of", noted)
+            patch.setattr(Lab, "name_item", noted)
             main.run(["resume", str(place)])
         shutil.rmtree(place)
         assert names
@@ -152,7 +152,7 @@ def write_point():
     """Keeps numbers of a point of a sweep, in percent, as the sweep would."""
     import xarray as xr
 
-    from biorrr.sims.lab.lab import keep_result
+    from biorrr.sims.lab.items import keep_result
     from biorrr.sims.sweeps.points import path_of
 
     def write(plan, out, settings, status="done", reason="", **numbers):

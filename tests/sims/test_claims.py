@@ -10,8 +10,8 @@ import pytest
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.compare import CompareSettings
 from biorrr.sims.lab.claims import Claim, median_interval
-from biorrr.sims.lab.experiment import carry_out
 from biorrr.sims.lab.findings import Findings
+from biorrr.sims.lab.lab import carry_out
 from biorrr.sims.lab.run_folder import RunFolder
 
 

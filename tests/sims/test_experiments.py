@@ -16,8 +16,7 @@ from biorrr.sims.cli import resume  # here: first imported in a test, it keeps t
 from biorrr.sims.data import DataError
 from biorrr.sims.experiments import experiment_names, find_experiment
 from biorrr.sims.lab import run_folder
-from biorrr.sims.lab.inventory import Inventory
-from biorrr.sims.lab.run_folder import settle
+from biorrr.sims.lab.run_folder import Inventory, settle
 from biorrr.sims.lab.settings import config_text, plain
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -48,7 +47,7 @@ def test_runs_without_data_files(name, empty_cache, monkeypatch):
     def no_network(file, target):
         raise OSError
 
-    monkeypatch.setattr("biorrr.sims.data.named.SourceFile._download", no_network)
+    monkeypatch.setattr("biorrr.sims.data.published.SourceFile._download", no_network)
     for data in find_experiment(name).settings().every_data:
         data.load()
 

@@ -12,7 +12,7 @@ from biorrr.analysis.laws import fit_distal_rule
 from biorrr.sims import main
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.family import compare, judge, summary
-from biorrr.sims.lab.labelled import Grid
+from biorrr.sims.lab.items import Grid
 
 DATA = '{name="synthetic", samples=200, m=6, n=5, latents=2}'
 

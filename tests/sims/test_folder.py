@@ -14,8 +14,7 @@ import pytest
 
 from biorrr.files import whole_file
 from biorrr.sims.lab import Findings, Quantity
-from biorrr.sims.lab.inventory import Inventory
-from biorrr.sims.lab.run_folder import FolderError, RunFolder, lock, settle, summary_text
+from biorrr.sims.lab.run_folder import FolderError, Inventory, RunFolder, lock, settle, summary_text
 
 
 def contents(folder):
@@ -38,7 +37,7 @@ def fill(run, k=1, **files):
         for stem, text in files.items()
     }
     findings = Findings(title="", quantities=[Quantity("k", k)], files=writers)
-    run.fill(config_of(k), findings, "png", {})
+    run.fill(config_of(k), findings, "png")
 
 
 def write_run(path, k=1, force=False, **files):
@@ -318,7 +317,7 @@ def test_results_that_cannot_be_written_leave_no_half_of_them(tmp_path):
         with RunFolder("learn", tmp_path) as run:
             run.begin(config_of(1))
             (run.checkpoints / "seed-0.npz").touch()
-            run.fill(config_of(1), findings, "png", {})
+            run.fill(config_of(1), findings, "png")
 
     with pytest.raises(OSError, match=r"No space left on device: '.*/test_.*/figure.png'"):
         write()

@@ -196,9 +196,8 @@ def test_neighbours_do_not_begin_together():
 
 def test_a_caption_has_the_numbers_of_its_run():
     found = [Quantity("excess", 0.0123, "%"), Quantity("k", 2), Quantity("samples", 1000)]
-    findings = Findings(title="digits", quantities=found)
-    assert findings.caption("It ends at {excess}.") == (
-        "It ends at 1.23 %. (digits; k = 2; samples = 1000.)\n"
-    )
+    captions = {"curve": "It ends at {excess}.", "filters": "{angle}"}
+    findings = Findings(title="digits", quantities=found, captions=captions)
+    assert findings.caption("curve") == ("It ends at 1.23 %. (digits; k = 2; samples = 1000.)\n")
     with pytest.raises(KeyError, match="angle"):
-        findings.caption("{angle}")
+        findings.caption("filters")

@@ -23,7 +23,7 @@ from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.errors import InputError
 from biorrr.sims import main
 from biorrr.sims.data import DataError, load
-from biorrr.sims.lab.inventory import Inventory
+from biorrr.sims.lab.run_folder import Inventory
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
 from biorrr.sims.sweeps.points import read_point

@@ -18,9 +18,9 @@ import xarray as xr
 
 PRELOADED = [
     "biorrr.sims.main",
-    "biorrr.sims.lab.experiment",
+    "biorrr.sims.lab.lab",
     "biorrr.sims.cli.resume",
-    "biorrr.circuit.engines.runtime",
+    "biorrr.circuit.engines.brian2_network",
     "biorrr.analysis",
     "biorrr.sims.page.run",
     "matplotlib.pyplot",

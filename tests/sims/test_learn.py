@@ -19,7 +19,7 @@ from biorrr.models import Rate, Rates
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.lab import run_folder
-from biorrr.sims.lab.inventory import Inventory
+from biorrr.sims.lab.run_folder import Inventory
 
 DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]

@@ -14,7 +14,7 @@ import pytest
 from biorrr.errors import InputError
 from biorrr.sims import main
 from biorrr.sims.cli.options import command
-from biorrr.sims.lab.lab import StoppedError
+from biorrr.sims.lab.items import StoppedError
 from biorrr.sims.lab.settings import Settings, option
 
 

@@ -15,7 +15,7 @@ from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.paper import CHAPTERS, PaperSettings, apical_drive, chapters_of
 from biorrr.sims.experiments.paper.page import markdown, record, sentences
 from biorrr.sims.lab import Claim, Findings
-from biorrr.sims.lab.inventory import Inventory
+from biorrr.sims.lab.run_folder import Inventory
 
 DOCS = Path(__file__).parents[2] / "docs"
 DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'

@@ -11,9 +11,7 @@ import pytest
 
 from biorrr.sims import main
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.inventory import FIGURE, Inventory
-from biorrr.sims.lab.run_folder import lock
-from biorrr.sims.lab.safe_files import FolderError
+from biorrr.sims.lab.run_folder import FIGURE, FolderError, Inventory, lock
 from biorrr.sims.page.document import gather_figures, shown
 from biorrr.sims.page.run import gather_run
 from biorrr.sims.page.sweep import gather_sweep

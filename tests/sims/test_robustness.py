@@ -25,7 +25,7 @@ from biorrr.sims.experiments.robustness import (
     turn_up,
 )
 from biorrr.sims.lab import Task
-from biorrr.sims.lab.labelled import Grid, as_dataset
+from biorrr.sims.lab.items import Grid, as_result
 
 DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 
@@ -101,7 +101,7 @@ def test_every_excess_is_beside_its_value_and_seed():
         def map(self, function, over, *shared):
             asked.append(shared)
             grid = Grid.over(over)
-            return grid.join([as_dataset("", answer(function, **item)) for item in grid.items])
+            return grid.join([as_result("", answer(function, **item)) for item in grid.items])
 
     def answer(function, seed, departure="", place=0):
         if function is try_plain:

@@ -98,11 +98,11 @@ def test_matlab_files_do_not_lead_to_other_files(tmp_path, capsys, lead):
         lead(file, tmp_path / "secret.h5")
     code, _, err = biorrr(capsys, "learn", "--data", path, "--out", tmp_path / "out")
     assert code == 1
-    assert f"{path}: all of it must be held in the file itself (got //X, a link" in err
+    assert f"{path}: all of it must be held in the file itself (got /X, a link" in err
 
 
 IMPORT = (  # all engines do
-    "from biorrr.circuit.engines.brian2_import import import_brian2; import_brian2()"
+    "from biorrr.circuit.engines.brian2_private import import_brian2; import_brian2()"
 )
 COMMAND = "from biorrr.sims.start import main; main()"
 
@@ -409,7 +409,7 @@ def test_a_page_does_not_advise_to_run_the_circuit_of_others(
 
 
 def test_a_damaged_result_is_not_to_be_unpickled(tmp_path):
-    from biorrr.sims.lab.lab import kept_result
+    from biorrr.sims.lab.items import kept_result
 
     place = tmp_path / "unfinished/checkpoints"
     place.mkdir(parents=True)

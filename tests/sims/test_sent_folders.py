@@ -13,7 +13,7 @@ import pytest
 
 from biorrr.circuit import Microcircuit, Run
 from biorrr.sims import main
-from biorrr.sims.lab.inventory import Inventory
+from biorrr.sims.lab.run_folder import Inventory
 from biorrr.sims.sweeps.plan import read_plan
 
 SECRET = b"the-quokka-sleeps-at-noon"

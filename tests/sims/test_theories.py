@@ -26,7 +26,7 @@ from biorrr.sims.experiments.theories import (
     scaled,
 )
 from biorrr.sims.lab import SettingsError, Task
-from biorrr.sims.lab.labelled import Grid, as_dataset
+from biorrr.sims.lab.items import Grid, as_result
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ class Answers:
         found = []
         for item in grid.items:
             excess = self.answer(**item)
-            found.append(as_dataset("", scores | {"excess": excess, "own_excess": excess}))
+            found.append(as_result("", scores | {"excess": excess, "own_excess": excess}))
         return grid.join(found)
 
 

@@ -74,8 +74,8 @@ template <size_t size> static void show(_real *to, const Port &port, Presented s
         row[lane] = port.ticks == port.duration ? sample[lane] : (sample[lane] * port.duration + tick) / port.ticks;
     switch (port.type)
     {
-    {% for code, c_type in element_types %}
-        case {{ code }}: show<size, {{ c_type }}>((double *)to, port, row); break;
+    {% for c_type in element_types %}
+        case {{ loop.index0 }}: show<size, {{ c_type }}>((double *)to, port, row); break;
     {% endfor %}
     }
 }
@@ -94,10 +94,10 @@ static void announce(const Port &port, Presented sample)
 // Show a sample, at one of its ticks.
 static inline void show_sample(Circuit &_circuit, const Segment &segment, Presented sample, int64_t tick)
 {
-    {% for port in ports %}
-    {{ "if (tick == 0) " if not port.moves }}show<{{ port.size }}>({{ port.array }}, segment.ports[{{ loop.index0 }}], sample, tick);
+    {% for port in circuit.ports %}
+    {{ "if (tick == 0) " if port.name not in circuit.moving_ports }}show<{{ circuit.sizes[port.name] }}>(_circuit.{{ port.key }}, segment.ports[{{ loop.index0 }}], sample, tick);
     {% endfor %}
-    {% if counts_ticks %}
+    {% if "clock.elapsed" in circuit.by_key %}
     _circuit.clock.elapsed[0] = tick;
     {% endif %}
     _circuit.clock.moment[0] = _circuit.clock.sample[0] * segment.duration + tick;
@@ -106,12 +106,12 @@ static inline void show_sample(Circuit &_circuit, const Segment &segment, Presen
 // Show one input alone, after a sample or, from the second replay on, after another input.
 static inline void show_alone(Circuit &_circuit, Presented replayed, bool first)
 {
-    {% for port in ports %}
-    if (first) std::fill_n({{ port.array }}, {{ port.size }}, 0.0);
-    {% if port.replayed %}
+    {% for port in circuit.ports %}
+    if (first) std::fill_n(_circuit.{{ port.key }}, {{ circuit.sizes[port.name] }}, 0.0);
+    {% if port is sameas circuit.replayed_port %}
     for (int lane = 0; lane < _lanes; lane++)
     {
-        const Lane input({{ port.array }}, lane);
+        const Lane input(_circuit.{{ port.key }}, lane);
         if (!first) input[_circuit._replayed[lane]] = 0;
         _circuit._replayed[lane] = replayed[lane];
         input[_circuit._replayed[lane]] = 1;
@@ -124,8 +124,8 @@ static inline void show_alone(Circuit &_circuit, Presented replayed, bool first)
 static int64_t infinite(const Circuit &_circuit)
 {
     _real total = 0;
-    {% for array, size in watched %}
-    for (int i = 0; i < {{ size }}; i++) total += {{ array }}[i];
+    {% for one in circuit.watched %}
+    for (int i = 0; i < {{ one.size }}; i++) total += _circuit.{{ one.key }}[i];
     {% endfor %}
     int64_t found = 0;
     for (int lane = 0; lane < _lanes; lane++) found |= (int64_t)!std::isfinite(((const double *)&total)[lane]) << lane;
@@ -142,7 +142,7 @@ extern "C" int64_t simulate(Circuit *const circuit, Segment *const segment)
         const Presented presented{segment->rows, sample};
         const bool traced = traces.due(sample);
         if (sample + 1 < segment->samples)
-            for (int port = 0; port < {{ ports|length }}; port++) announce(segment->ports[port], {segment->rows, sample + 1});
+            for (int port = 0; port < {{ circuit.ports|length }}; port++) announce(segment->ports[port], {segment->rows, sample + 1});
         circuit->clock.sample[0] += 1;
         show_sample(*circuit, *segment, presented, 0);
         sample_onset(*circuit);
@@ -159,7 +159,7 @@ extern "C" int64_t simulate(Circuit *const circuit, Segment *const segment)
             replay_onset(*circuit);
             for (int64_t tick = 0; tick < segment->replay_duration; tick++)
             {
-                {% if counts_ticks %}
+                {% if "clock.elapsed" in circuit.by_key %}
                 circuit->clock.elapsed[0] = tick;
                 {% endif %}
                 replay_tick(*circuit);

@@ -68,7 +68,7 @@ function _poisson_draw(mean, seed, stream, moment, index) {
 // Return a circuit with a memory of its own. `factors` multiplies what is broadcast by its name.
 function newCircuit(factors = {}) {
   const _circuit = {};
-{% for array in arrays %}
+{% for array in circuit.arrays %}
   (_circuit.{{ array.part }} ??= {}).{{ array.name }} = new Float64Array({{ array.size }});
 {% endfor %}
 {% for port in ports %}
@@ -140,7 +140,7 @@ function newCircuit(factors = {}) {
 {% endif %}
     }
 {% endfor %}
-{% if counts_ticks %}
+{% if "clock.elapsed" in circuit.by_key %}
     _circuit.clock.elapsed[0] = tick;
 {% endif %}
   }
@@ -148,16 +148,16 @@ function newCircuit(factors = {}) {
   // Present a sample and then single inputs; `look` is called in between. Return whether all is finite.
   function present(rows, inputs, look) {
     _circuit.clock.sample[0] += 1;
-    for (let tick = 0; tick < {{ timing.duration }}; tick++) {
+    for (let tick = 0; tick < {{ circuit.timing.duration }}; tick++) {
       show(rows, 0, tick);
-      _circuit.clock.moment[0] = _circuit.clock.sample[0] * {{ timing.duration }} + tick;
+      _circuit.clock.moment[0] = _circuit.clock.sample[0] * {{ circuit.timing.duration }} + tick;
       if (tick === 0) sample_onset();
       sample_tick();
     }
     sample_end();
     look?.();
     for (const input of inputs) {
-      for (let tick = 0; tick < {{ timing.replay_duration }}; tick++) {
+      for (let tick = 0; tick < {{ circuit.timing.replay_duration }}; tick++) {
         show(null, input, tick);
         if (tick === 0) replay_onset();
         replay_tick();
@@ -165,8 +165,8 @@ function newCircuit(factors = {}) {
       replay_end();
     }
     let total = 0;
-{% for array in watched %}
-    for (const value of {{ array }}) total += value;
+{% for one in circuit.watched %}
+    for (const value of _circuit.{{ one.key }}) total += value;
 {% endfor %}
     return Number.isFinite(total);
   }

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from contestants.task import MillivoltTask
 
-from biorrr.circuit.engines.brian2_import import borrow_brian2, import_brian2
+from biorrr.circuit.engines.brian2_private import borrow_brian2, import_brian2
 from biorrr.models import Population
 
 _CELLS = """

@@ -11,68 +11,58 @@ from pathlib import Path
 
 import numpy as np
 
-from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.data.files import open_regular, readable
-from biorrr.sims.data.kinds import Arrays, Pair
-from biorrr.sims.data.values import DataError, FileData
+from biorrr.sims.data.files import first_bytes, readable
+from biorrr.sims.data.values import DataError
 from biorrr.sims.words import listed
 
 NOT_NUMPY = "not a readable NumPy file"
+ZIP = b"PK"  # how .npz files begin
 
 
-def first_bytes(path: Path) -> bytes:
-    """Return the beginning of a regular file."""
-    with open_regular(path) as file:
-        return file.read(8)
+def holds_recording(path: Path) -> bool:
+    """Return True for an .npz file with arrays of activity and no samples."""
+    if not first_bytes(path).startswith(ZIP):
+        return False
+    with readable(path, NOT_NUMPY), path.open("rb") as file, np.lib.npyio.NpzFile(file) as held:
+        return "areas" in held and not {"X", "Y"} <= {*held}
 
 
 def read_npz(path: Path, needed: Sequence[str], known: Sequence[str] = ()) -> dict[str, np.ndarray]:
     """Return the arrays called ``needed``, which must be in the .npz file, and those of ``known``
     that are.
     """
-    with open_regular(path) as file, readable(path, NOT_NUMPY), np.lib.npyio.NpzFile(file) as held:
-        if not set(needed) <= set(held.files):
+    with readable(path, NOT_NUMPY), path.open("rb") as file, np.lib.npyio.NpzFile(file) as held:
+        if not set(needed) <= {*held}:
             hint = (
                 "; two areas of a recording take --source and --target"
-                if "areas" in held.files
+                if "areas" in held
                 else f"; np.savez saves arrays as {', '.join(f'{name}=...' for name in needed)}"
             )
             raise DataError(
-                f"{path}: must hold {listed(needed)} (got {listed(sorted(held.files))}){hint}"
+                f"{path}: must hold {listed(needed)} (got {listed(sorted(held))}){hint}"
             )
-        return {name: np.asanyarray(held[name]) for name in (*needed, *known) if name in held.files}
+        return {name: np.asanyarray(held[name]) for name in (*needed, *known) if name in held}
 
 
-def holds_recording(data: FileData) -> bool:
-    """Return True for a recording: one that is named so, or arrays of activity and no samples."""
-    path = Path(data.file)
-    if isinstance(data, Pair):
-        return True
-    if not isinstance(data, Arrays) or not first_bytes(path).startswith(b"PK"):
-        return False
-    with open_regular(path) as file, readable(path, NOT_NUMPY), np.lib.npyio.NpzFile(file) as held:
-        return "areas" in held.files and not {"X", "Y"} <= {*held.files}
-
-
-def read_samples(value: Arrays) -> Dataset:
-    """Read X and Y, from one file that holds both or from a file for each."""
-    if value.y is not None:
-        return Dataset(str(value), read_single(Path(value.file)), read_single(Path(value.y)))
-    path = Path(value.file)
-    if first_bytes(path).startswith(b"PK") or path.suffix.lower() == ".npz":
-        held = read_npz(path, ("X", "Y"))
-        return Dataset(str(value), held["X"], held["Y"])
-    raise DataError(
-        f"y: {path} is no .npz or .mat file with X and Y; if it holds X alone (.csv, .npy), name"
-        " Y's file with --y"
-    )
+def read_samples(file: str, y: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return X and Y, from one file that holds both or from a file for each."""
+    path = Path(file)
+    if y is not None:
+        return read_single(path), read_single(Path(y))
+    if not first_bytes(path).startswith(ZIP) and path.suffix.lower() != ".npz":
+        raise DataError(
+            f"y: {path} is no .npz or .mat file with X and Y; if it holds X alone (.csv, .npy),"
+            " name Y's file with --y"
+        )
+    held = read_npz(path, ("X", "Y"))
+    return held["X"], held["Y"]
 
 
 def read_single(path: Path) -> np.ndarray:
-    """Read the array in a .npy file, as a memory map since it may be larger than memory, or in a
+    """Return the array in a .npy file, as a memory map since it may be larger than memory, or in a
     .csv file.
     """
-    if (begin := first_bytes(path)).startswith(b"PK"):
+    if (begin := first_bytes(path)).startswith(ZIP):
         raise DataError(
             f"{path}: must hold one array beside another file (got .npz, which holds several)"
         )
@@ -89,40 +79,30 @@ def read_csv(path: Path) -> np.ndarray:
     What looks like an index, or may be either names or a sample, is refused: learned as an input,
     an index would spoil the result without a word.
     """
-    wanted, rows, columns = (
-        f"{path}: must be numbers separated by commas, as many in each row",
-        [],
-        None,
-    )
+    wanted = f"{path}: must be numbers separated by commas, as many in each row"
+    rows, width = [], 0
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             lines = csv.reader(file)
             for cells in filter(None, lines):
-                first, columns = columns is None, columns or len(cells)
                 numbers = [_number(cell) for cell in cells]
-                if first:
+                if not width:
+                    width = len(cells)
                     _refuse_index_names(path, [cell.strip() for cell in cells])
                     if not any(number is not None for number in numbers):
                         continue
                 if None in numbers:
+                    got = repr(cells[numbers.index(None)][:40])
+                    raise DataError(f"{wanted} (got {got} in line {lines.line_num})")
+                if len(cells) != width:
                     raise DataError(
-                        f"{wanted} (got {cells[numbers.index(None)][:40]!r} in line"
-                        f" {lines.line_num})"
-                    )
-                if len(cells) != columns:
-                    raise DataError(
-                        f"{wanted} (got {len(cells)} in line {lines.line_num} and {columns}"
-                        " above it)"
+                        f"{wanted} (got {len(cells)} in line {lines.line_num} and {width} above it)"
                     )
                 rows.append(np.array(numbers))
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{wanted}, as UTF-8 text ({error})") from error
-    values = np.array(rows).reshape(len(rows), columns or 0)
-    if (
-        len(values) > 2
-        and values.shape[1] > 1
-        and np.array_equal(values[:, 0], np.arange(len(values)))
-    ):
+    values = np.array(rows).reshape(len(rows), width)
+    if len(rows) > 2 and width > 1 and np.array_equal(values[:, 0], np.arange(len(rows))):
         raise DataError(
             f"{path}: must have inputs only (got a first column that counts the rows, like an"
             " index); leave it out"
