@@ -6,14 +6,15 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from biorrr.circuit.regression import Invertible, RegressionCircuit
+from biorrr.circuit.base import CircuitBase
+from biorrr.circuit.regression import Invertible, Member, Regression
 from biorrr.errors import InputError
-from biorrr.models import Area
+from biorrr.models import Area, Pathway, Population, Rates
 from biorrr.models.validation import PositiveCount
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Hierarchy(RegressionCircuit):
+class Hierarchy(CircuitBase):
     """Areas of two-compartment neurons between x and y, each driven from below and taught from
     above.
 
@@ -65,35 +66,46 @@ class Hierarchy(RegressionCircuit):
     areas: Sequence[PositiveCount] = field(default=(4, 2), kw_only=False)
     gains: Sequence[Invertible] | None = field(default=None, kw_only=False)
     interneurons: Sequence[PositiveCount] | None = None
+    s: Member = 0.0
+    rates: Rates | Sequence[Rates] | str = "auto"
+    ridge: float | tuple[float, float] = 0.0
     replay: PositiveCount = 1
+    rho: Invertible = 1.0
+    populations: Sequence[Population] = ()
+    pathways: Sequence[Pathway] = ()
 
     @functools.cached_property
-    def links(self) -> tuple[float, ...]:
-        """Gains of the links between areas, from x up to y."""
+    def regression(self) -> Regression:
+        """The regression that its areas learn together."""
         count = len(self.areas)
         if not count:
             raise InputError("areas: must have at least one area (got none)")
-        gains = (1.0,) * (count + 1) if self.gains is None else self.gains
-        if len(gains) != count + 1:
+        links = (1.0,) * (count + 1) if self.gains is None else tuple(self.gains)
+        if len(links) != count + 1:
             raise InputError(
                 f"gains: must be {count + 1} numbers, one for each link from x to the first of"
-                f" {count} areas up to y (got {len(gains)})"
+                f" {count} areas up to y (got {len(links)})"
             )
-        return tuple(gains)
-
-    @functools.cached_property
-    def stack(self) -> tuple[Area, ...]:
-        """Its areas, from that nearest to x up to that nearest to y."""
-        links, inner = self.links, self.areas if self.interneurons is None else self.interneurons
-        if len(inner) != len(self.areas):
+        inner = self.areas if self.interneurons is None else self.interneurons
+        if len(inner) != count:
             raise InputError(
-                f"interneurons: must be {len(self.areas)} numbers, one for each area (got"
-                f" {len(inner)})"
+                f"interneurons: must be {count} numbers, one for each area (got {len(inner)})"
             )
-        sizes = enumerate(zip(self.areas, inner, strict=True), 1)
-        return tuple(
-            Area(k, l, links[place] / links[place - 1], place, last=place == len(inner))
-            for place, (k, l) in sizes
+        areas = tuple(
+            Area(k, l, links[place] / links[place - 1], place, last=place == count)
+            for place, (k, l) in enumerate(zip(self.areas, inner, strict=True), 1)
+        )
+        return Regression(
+            areas=areas,
+            links=links,
+            s=self.s,
+            rates=self.rates,
+            ridge=self.ridge,
+            replay=self.replay,
+            rho=self.rho,
+            departures=self.departures,
+            populations=self.populations,
+            pathways=self.pathways,
         )
 
     def check_sizes(self, sizes: Mapping[str, int]) -> None:

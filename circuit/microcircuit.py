@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from biorrr.circuit.regression import RegressionCircuit
+from biorrr.circuit.base import CircuitBase
+from biorrr.circuit.regression import Invertible, Member, Regression
 from biorrr.errors import InputError
-from biorrr.models import Area, Departure, Millivolts
+from biorrr.models import Area, Millivolts, Pathway, Population, Rates
 from biorrr.models.validation import NotNegative, PositiveCount, instance_of, one_of
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Microcircuit(RegressionCircuit):
+class Microcircuit(CircuitBase):
     """Two-compartment pyramidal neurons that learn by plateau potentials, with their interneurons.
 
     Parameters
@@ -71,45 +72,45 @@ class Microcircuit(RegressionCircuit):
     """
 
     k: PositiveCount = field(default=2, kw_only=False)
+    s: Member = 0.0
+    rates: Rates | Sequence[Rates] | str = "auto"
     interneurons: PositiveCount | None = None
+    ridge: float | tuple[float, float] = 0.0
+    replay: PositiveCount = 8
     Vx0: object = None
     Vy0: object = None
     Q0: object = None
     R0: object = None
     cell: str | Millivolts = "algebraic"
     feedback: NotNegative = 0.0
+    rho: Invertible = 1.0
+    populations: Sequence[Population] = ()
+    pathways: Sequence[Pathway] = ()
     traced: ClassVar = ("plateau", "a", "inhibition", "z")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.rho != 1 and not self.feedback:
-            raise InputError("rho: belongs to apical feedback; give feedback=c, c > 0, too")
-
     @functools.cached_property
-    def stack(self) -> tuple[Area, ...]:
-        """Its one area."""
-        return (Area(self.k, self.interneurons or self.k, self.feedback),)
-
-    @property
-    def links(self) -> tuple[float, ...]:
-        """Gains of the links from x and to y."""
-        return (1.0, self.feedback)
-
-    @functools.cached_property
-    def all_departures(self) -> tuple[Departure, ...]:
-        """All departures, whichever way they were asked for."""
+    def regression(self) -> Regression:
+        """The regression that its one area learns."""
+        area = Area(self.k, self.interneurons or self.k, self.feedback)
         cell = self.cell
         if isinstance(cell, str):
             one_of("cell", cell, ("algebraic", "millivolts"))
             cell = None if cell == "algebraic" else Millivolts()
         cells = () if cell is None else (instance_of("cell", cell, Millivolts),)
-        return self._with_clock((*cells, *self.departures))
-
-    @property
-    def initial(self) -> dict[str, object]:
-        """Initial weights that were given, by the name of their matrix."""
         given = {"Vx": self.Vx0, "Vy": self.Vy0, "Q": self.Q0, "R": self.R0}
-        return {name: matrix for name, matrix in given.items() if matrix is not None}
+        return Regression(
+            areas=(area,),
+            links=(1.0, self.feedback),
+            s=self.s,
+            rates=self.rates,
+            ridge=self.ridge,
+            replay=self.replay,
+            rho=self.rho,
+            departures=(*cells, *self.departures),
+            populations=self.populations,
+            pathways=self.pathways,
+            initial={name: matrix for name, matrix in given.items() if matrix is not None},
+        )
 
     def check_sizes(self, sizes: Mapping[str, int]) -> None:
         """Refuse more cells than the data have directions."""

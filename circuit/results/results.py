@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from biorrr.circuit.results.dataset import label_results
 from biorrr.circuit.results.run import Run
-from biorrr.circuit.simulation.failures import Diverged, Unsettled, check_settled, warn_of_silence
+from biorrr.circuit.simulation.failures import (
+    Diverged,
+    Unsettled,
+    advice_on_divergence,
+    check_settled,
+    warn_of_silence,
+)
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.stimulus.data_checks import warn
 
@@ -25,24 +29,18 @@ def results(job: Job, outcome: Outcome) -> Run:
     Diverged, Unsettled
         Where the numbers cannot be relied on; the error holds the run.
     """
-    circuit, never = job.circuit, np.array([np.inf])
-    attrs = {
-        "plastic": int(job.plastic),
-        "signal_in_time": int(any(feed.in_time for feed in job.feeds.values())),
-        "cooled": int(outcome.samples >= job.state.get("neuromodulator.last", never)[0]),
-        "departures": circuit.departures_in_words(),
-        **circuit.settings(job, outcome),
-    }
-    run = Run(label_results(job, outcome, attrs), circuit, job)
+    circuit = job.circuit
+    run = Run(label_results(job, outcome), circuit, job)
     if run.ended == "diverged":
+        advice = advice_on_divergence(circuit.regression, job.feeds, outcome.samples)
         raise Diverged(
             f"the circuit diverged at sample {outcome.samples}: activity is no longer finite;"
-            f" {circuit.remedy(job.feeds, outcome.samples)}",
+            f" {advice}",
             run,
         )
     check_settled(circuit.parts.departures, run, job.blueprint.timing.duration)
-    if not job.events:
-        warn_of_silence(run, job.feeds)
+    if circuit.regression is not None and not job.events:
+        warn_of_silence(circuit.regression, run, job.feeds)
     return run
 
 

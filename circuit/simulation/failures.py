@@ -17,6 +17,7 @@ from biorrr.models import Departure, Rates, Settled
 from biorrr.models.rates import signal_strengths
 
 if TYPE_CHECKING:
+    from biorrr.circuit.regression import Regression
     from biorrr.circuit.results.run import Run
 
 # Output power along a direction, of which 1 is due, below which it is called silent. After 100,000
@@ -82,49 +83,106 @@ def check_settled(departures: Iterable[Departure], run: Run, ticks: int) -> None
 
 
 def advice_on_divergence(
-    given: Rates,
-    k: int,
-    s: float,
-    ridge: tuple[float, float],
-    feeds: Mapping[str, Feed],
-    sample: int,
+    regression: Regression | None, feeds: Mapping[str, Feed], sample: int
 ) -> str:
-    """Return which of the rates ``given`` to lower after a run that diverged at ``sample``: that
-    which is furthest above the one that suits the data.
+    """Return what to do about a run that diverged at ``sample``: with rates of one's own, which to
+    lower, that which is furthest above the one that suits the data.
     """
-    try:
-        suggested = Rates.suggested(*_some_rows(feeds), k, s, ridge)
-    except InputError:  # nothing to learn
+    own = None if regression is None else regression.own_rates
+    if regression is not None and own is None:
+        return "look for outliers in the data, or give rates=Rates.suggested(X, Y, ...)"
+    if regression is None or own is None or regression.apical:
+        return "lower the rates of plasticity"
+    times = _times_suggested(regression, own[0], _some_rows(feeds), sample)
+    if times is None:
         return "lower the rates, eta_q (rates.q) first: what x and y share is too little to learn"
-    times = {
-        f"eta_{path}": getattr(given, path)(sample) / getattr(suggested, path).eta0
-        for path in ("x", "y", "q")
-    }
-    in_words = ", ".join(f"{name} {factor:.2g}" for name, factor in times.items())
-    compared = f"rates are, as multiples of Rates.suggested(X, Y, {k}, {s:g}), {in_words}"
+    in_words = ", ".join(f"eta_{path} {factor:.2g}" for path, factor in times.items())
+    compared = f"rates are, as multiples of {_call(regression)}, {in_words}"
     worst = max(times, key=times.__getitem__)
     if times[worst] <= 1:
         return f"{compared}: initial weights are too large; begin with its start"
-    others = [name for name, factor in times.items() if factor > _UNLIKE and name != worst]
+    others = [f"eta_{path}" for path in times if times[path] > _UNLIKE and path != worst]
     then = f", then {' and '.join(others)}" if others else ""
-    return f"{compared}: lower {worst} (rates.{worst[-1]}) first{then}"
+    return f"{compared}: lower eta_{worst} (rates.{worst}) first{then}"
 
 
-def warn_of_silence(run: Run, feeds: Mapping[str, Feed]) -> None:
+def warn_of_silence(regression: Regression, run: Run, feeds: Mapping[str, Feed]) -> None:
     """Warn of inhibition that has faded and of outputs that have died, with any rates; and of
     directions that are silent after a long run whose rates, fitted to the data, cooled down.
     """
-    attrs = run.attrs
-    paper = attrs.get("linear_output") and "areas" not in attrs
-    if not (paper and attrs["plastic"]):
+    if regression.apical or not (run.attrs["linear_output"] and run.attrs["plastic"]):
         return
     powers, (first, last) = _powers(run, feeds), _sizes_of_inhibition(run)
-    silent = np.count_nonzero(powers < _SILENT)
+    silent, text = np.count_nonzero(powers < _SILENT), ""
     if run.cooled:
         if silent and run.samples >= _LONG:
-            _warn_of_silent_directions(run, powers, feeds)
+            text = _silent_directions(regression, run, powers, feeds)
     elif silent or last < _FADED * first:
-        _warn_of_wrong_rates(run, powers, feeds)
+        text = _wrong_rates(regression, run, powers, feeds)
+    if text:
+        warn(text)
+
+
+def _silent_directions(
+    regression: Regression, run: Run, powers: np.ndarray, feeds: Mapping[str, Feed]
+) -> str:
+    """Return that outputs have some of their ``powers`` too low after rates have cooled down, and
+    whether that is for want of something to learn or of time.
+    """
+    k, silent = len(powers), np.count_nonzero(powers < _SILENT)
+    little = f"too weak or too rare to be learned in {run.samples} samples"
+    if silent == k:
+        return (
+            f"all outputs are silent (their largest variance is {powers[-1]:.1g}, and 1 is due):"
+            f" what x and y share is {little}; present more, or check that rows of X and Y belong"
+            " to each other"
+        )
+    found = signal_strengths(*_some_rows(feeds), k, regression.s, regression.ridges)
+    share = found[k - silent :].sum() / (found.sum() or 1.0)
+    remedy = (
+        f"they are {100 * share:.2g} % of what {k} outputs can find: present more samples"
+        if share > _WORTHWHILE
+        else f"what x and y share there is {little}; reduce k, or give"
+        " departures=[HomeostaticScaling()]"
+    )
+    return (
+        f"k: the outputs are silent along {silent} of {k} directions (the lowest power is"
+        f" {powers[0]:.2g}, and 1 is due): {remedy}"
+    )
+
+
+def _wrong_rates(
+    regression: Regression, run: Run, powers: np.ndarray, feeds: Mapping[str, Feed]
+) -> str:
+    """Return that inhibition has faded or, in the end of a long run, that outputs with these
+    ``powers`` have died, all or some that matter, and what to do; nothing where neither is so.
+    """
+    k, data, long = len(powers), _some_rows(feeds), run.samples >= _LONG
+    found = signal_strengths(*data, k, regression.s, regression.ridges)  # those of QQ' at best
+    needed, (first, last) = math.sqrt(found.sum()), _sizes_of_inhibition(run)
+    dead = np.count_nonzero(powers < _DEAD)
+    lost = found[k - dead :].sum() / (found.sum() or 1.0)
+    if last < _FADED * min(first, needed):
+        happened = (
+            f"inhibition has faded: ||Q|| fell from {first:.2g} to {last:.2g}, outputs of unit"
+            f" variance need {needed:.2g}, and their largest variance is {powers[-1]:.1g}"
+        )
+    elif long and powers[-1] < _SILENT:
+        happened = f"outputs have died: their largest variance is {powers[-1]:.1g}, and 1 is due"
+    elif long and lost > _WORTHWHILE:
+        happened = (
+            f"outputs have died along {dead} of {k} directions, which are {100 * lost:.2g} % of"
+            f" what {k} outputs can find: the lowest variance is {powers[0]:.1g}, and 1 is due"
+        )
+    else:
+        return ""
+    return f"{happened}; {_advice_on_ratios(regression, run.samples, data)}"
+
+
+def _sizes_of_inhibition(run: Run) -> tuple[float, float]:
+    """Return ||Q|| at the start and at the end."""
+    first, last = np.linalg.norm(run.data["Q"].values[[0, -1]], axis=(1, 2)).tolist()
+    return first, last
 
 
 def _powers(run: Run, feeds: Mapping[str, Feed]) -> np.ndarray:
@@ -142,63 +200,18 @@ def _powers(run: Run, feeds: Mapping[str, Feed]) -> np.ndarray:
     return powers
 
 
-def _sizes_of_inhibition(run: Run) -> tuple[float, float]:
-    """Return ||Q|| at the start and at the end."""
-    Q = run.data["Q"].values
-    return float(np.linalg.norm(Q[0])), float(np.linalg.norm(Q[-1]))
-
-
-def _warn_of_wrong_rates(run: Run, powers: np.ndarray, feeds: Mapping[str, Feed]) -> None:
-    """Warn of faded inhibition or, in the end of a long run, of outputs that have died: all, or
-    some that matter. ``powers`` are those of the outputs.
-    """
-    attrs, k, data = run.attrs, len(powers), _some_rows(feeds)
-    s, ridge = attrs["s"], (attrs["ridge_x"], attrs["ridge_y"])
-    found = signal_strengths(*data, k, s, ridge)  # those of QQ' at the optimum
-    needed, (first, last) = math.sqrt(found.sum()), _sizes_of_inhibition(run)
-    dead = np.count_nonzero(powers < _DEAD)
-    lost = found[k - dead :].sum() / found.sum() if found.any() else 0.0
-    if last < _FADED * min(first, needed):
-        happened = (
-            f"inhibition has faded: ||Q|| fell from {first:.2g} to {last:.2g}, outputs of unit"
-            f" variance need {needed:.2g}, and their largest variance is {powers[-1]:.1g}"
-        )
-    elif run.samples < _LONG:
-        return
-    elif powers[-1] < _SILENT:
-        happened = f"outputs have died: their largest variance is {powers[-1]:.1g}, and 1 is due"
-    elif lost > _WORTHWHILE:
-        happened = (
-            f"outputs have died along {dead} of {k} directions, which are {100 * lost:.2g} % of"
-            f" what {k} outputs can find: the lowest variance is {powers[0]:.1g}, and 1 is due"
-        )
-    else:
-        return
-    own = getattr(run.circuit, "own_rates", None)
-    warn(f"{happened}; {_advice_on_ratios(own and own[0], run.samples, data, k, s, ridge)}")
-
-
 def _advice_on_ratios(
-    own: Rates | None,
-    sample: int,
-    data: tuple[np.ndarray, np.ndarray],
-    k: int,
-    s: float,
-    ridge: tuple[float, float],
+    regression: Regression, sample: int, data: tuple[np.ndarray, np.ndarray]
 ) -> str:
-    """Return which of one's ``own`` rates at a ``sample`` to change, by their ratios to each other
+    """Return which of one's own rates at a ``sample`` to change, by their ratios to each other
     beside those that suit the ``data``.
     """
-    call = f"Rates.suggested(X, Y, {k}, {s:g})"
-    try:
-        suggested = Rates.suggested(*data, k, s, ridge)
-    except InputError:
+    own, call = regression.own_rates, _call(regression)
+    times = _times_suggested(regression, own[0] if own else None, data, sample)
+    if times is None:
         return "x and y share nothing that could be learned"
-    if own is None:
+    if not times:
         return "present more samples"
-    times = {
-        path: getattr(own, path)(sample) / getattr(suggested, path).eta0 for path in ("x", "y", "q")
-    }
     if not all(times.values()):
         return f"begin with {call}"
     ratios = {
@@ -211,33 +224,23 @@ def _advice_on_ratios(
     return f"{name} is {float(f'{ratio:.2g}'):,g} times that of {call}: {remedy}"
 
 
-def _warn_of_silent_directions(run: Run, powers: np.ndarray, feeds: Mapping[str, Feed]) -> None:
-    """Warn of directions whose output power, the lowest of ``powers``, is too low, and say whether
-    that is for want of something to learn or of time.
+def _call(regression: Regression) -> str:
+    """Return the call that suggests rates for ``regression``."""
+    return f"Rates.suggested(X, Y, {regression.areas[0].k}, {regression.s:g})"
+
+
+def _times_suggested(
+    regression: Regression, own: Rates | None, data: tuple[np.ndarray, np.ndarray], sample: int
+) -> dict[str, float] | None:
+    """Return by how much one's ``own`` rates of x, y and q at a ``sample`` exceed those that suit
+    the ``data``; None where there is nothing to learn.
     """
-    attrs, k, silent = run.attrs, len(powers), np.count_nonzero(powers < _SILENT)
-    little = f"too weak or too rare to be learned in {run.samples} samples"
-    if silent == k:
-        warn(
-            f"all outputs are silent (their largest variance is {powers[-1]:.1g}, and 1 is due):"
-            f" what x and y share is {little}; present more, or check that rows of X and Y belong"
-            " to each other"
-        )
-        return
-    found = signal_strengths(
-        *_some_rows(feeds), k, attrs["s"], (attrs["ridge_x"], attrs["ridge_y"])
-    )
-    share = found[k - silent :].sum() / found.sum() if found.any() else 0.0
-    remedy = (
-        f"they are {100 * share:.2g} % of what {k} outputs can find: present more samples"
-        if share > _WORTHWHILE
-        else f"what x and y share there is {little}; reduce k, or give"
-        " departures=[HomeostaticScaling()]"
-    )
-    warn(
-        f"k: the outputs are silent along {silent} of {k} directions (the lowest power is"
-        f" {powers[0]:.2g}, and 1 is due): {remedy}"
-    )
+    try:
+        suggested = Rates.suggested(*data, regression.areas[0].k, regression.s, regression.ridges)
+    except InputError:
+        return None
+    paths = "xyq" if own else ""
+    return {path: getattr(own, path)(sample) / getattr(suggested, path).eta0 for path in paths}
 
 
 def _some_rows(feeds: Mapping[str, Feed]) -> tuple[np.ndarray, np.ndarray]:
