@@ -389,7 +389,10 @@ def summarise(results: Mapping[str, xr.Dataset], k: int) -> list[Quantity]:
     return [
         *best_rates(maps, k),
         *quantities(silenced),
-        *(Quantity(name, judged[name], bound=bound) for name, (_, *bound) in CLAIMS.items()),
+        *(
+            Quantity(name, judged[name], bound=(low, high))
+            for name, (_, low, high) in CLAIMS.items()
+        ),
         *quantities({f"{name}_deviation_worst": one.max() for name, one in off.items()}),
         *quantities({"distance_least": slower.min(), "distance_most": slower.max()}),
     ]
