@@ -18,7 +18,7 @@ needed. For other inputs and rates :func:`jacobian` holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -115,6 +115,22 @@ def linear_modes(
     values, modes = np.linalg.eig(jacobian(X, Y, k, rates, direct))
     active = np.abs(values) > NEUTRAL * np.abs(values).max()
     return values[active], modes[:, active], np.linalg.pinv(modes)[active]
+
+
+def slowest_oscillation(
+    X: ArrayLike, Y: ArrayLike, k: int, rates: Rates, direct: bool = False
+) -> tuple[complex, list[NDArray], Callable[[Sequence[NDArray]], NDArray]]:
+    """Return the eigenvalue of the slowest oscillation near the optimum, weights that are displaced
+    along its mode, and the function from weights, (snapshots, ...) each, to its amplitude.
+    """
+    best, (values, modes, read) = optimum(X, Y, k, direct), linear_modes(X, Y, k, rates, direct)
+    at = max(np.flatnonzero(values.imag > abs(values.real)), key=lambda i: values[i].real)
+    mode = modes[:, at] / np.abs(modes[:, at]).max()
+
+    def amplitude(weights: Sequence[NDArray]) -> NDArray:
+        return (flatten(align(weights, best)) - flatten(best)) @ read[at]
+
+    return values[at], unflatten(flatten(best) + 0.1 * mode.real, best), amplitude
 
 
 def expected_excess(

@@ -17,10 +17,9 @@ from biorrr.circuit.engines.choice import ENGINES, Engines
 from biorrr.circuit.results.results import results, results_of_seeds
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.results.tables import Tabled, Text
-from biorrr.circuit.simulation.checkpoint import Checkpoint
-from biorrr.circuit.simulation.events import let_fall_silent
+from biorrr.circuit.simulation.job import let_fall_silent
 from biorrr.circuit.simulation.prepare import Beginning, initial_state, prepare_seeds
-from biorrr.circuit.simulation.recorder import Callback
+from biorrr.circuit.simulation.recorder import Callback, Checkpoint
 from biorrr.circuit.simulation.saving import Saving
 from biorrr.circuit.simulation.simulate import simulate, simulate_seeds
 from biorrr.circuit.stimulus.data_checks import check_memory
@@ -40,10 +39,8 @@ from biorrr.models.validation import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from biorrr.circuit.regression import Regression
     from biorrr.circuit.results.description import LocalityTable
-    from biorrr.circuit.simulation.job import Job, Outcome
 
 _BYTES = 32  # of one synapse: its weight, its first weight, and a snapshot of each
 
@@ -87,9 +84,16 @@ class CircuitBase(HintsAtKeywords, Tabled):
     traced: ClassVar[tuple[str, ...]] = ()  # variables that are recorded by default
 
     @functools.cached_property
+    def regression(self) -> Regression | None:
+        """The regression that it learns; None for circuits that learn something else."""
+        return None
+
+    @functools.cached_property
     def parts(self) -> Parts:
         """All parts, under all departures."""
-        raise NotImplementedError
+        if self.regression is None:
+            raise NotImplementedError
+        return self.regression.parts
 
     @functools.cached_property
     def ports(self) -> tuple[Port, ...]:
@@ -108,32 +112,17 @@ class CircuitBase(HintsAtKeywords, Tabled):
         ``last`` is the sample after which learning is announced to end; infinite if no end is
         announced. ``start`` is the run that is continued.
         """
-        return Beginning()
-
-    def settings(self, job: Job, outcome: Outcome) -> dict[str, object]:
-        """Return plain values that a run keeps as attributes."""
-        return {}
-
-    def readout(self, job: Job, matrices: Mapping[str, np.ndarray]) -> dict[str, tuple]:
-        """Return the readout that predicts y, given the final ``matrices``, as a variable of a
-        run's Dataset; empty where there is none.
-        """
-        return {}
-
-    def remedy(self, feeds: Mapping[str, Feed], sample: int) -> str:
-        """Return advice for a run that diverged at ``sample``."""
-        return "lower the rates of plasticity"
-
-    def learning_in_words(self) -> dict[str, str]:
-        """Return the rows of the circuit's table that say what it learns."""
-        pathways = (f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted)
-        return {"pathways": ", ".join(pathways)}
+        if self.regression is None:
+            return Beginning()
+        return self.regression.begin(blueprint, feeds, last, start)
 
     def check_sizes(self, sizes: Mapping[str, int]) -> None:
         """Refuse numbers of features, by port, that the circuit cannot learn from."""
 
     def departures_in_words(self) -> str:
         """Return how the circuit departs from the paper's; empty where it does not."""
+        if self.regression is not None:
+            return self.regression.departures_in_words
         return "; ".join(map(repr, self.departures))
 
     # -- circuits of known sizes -------------------------------------------------------------------
@@ -519,10 +508,12 @@ class CircuitBase(HintsAtKeywords, Tabled):
         cells = [
             f"{p.size} {p.name}" for p in self.parts.populations if p.shape and p.name not in inputs
         ]
+        pathways = (f"{p.name} ({p.source} to {p.target})" for p in self.parts.weighted)
+        learned = self.regression.rows() if self.regression else {"pathways": ", ".join(pathways)}
         return f"{type(self).__name__} {self.name}".strip(), {
             "inputs": ", ".join(port.name for port in self.ports),
             "cells": ", ".join(cells),
-            **self.learning_in_words(),
+            **learned,
             "departures": self.departures_in_words() or "none",
             "engine, seed": f"{self.engine}, {self.seed}",
         }

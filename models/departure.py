@@ -8,12 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from biorrr.errors import InputError
-from biorrr.hints import HintsAtKeywords
 from biorrr.models.parts import Parts
-from biorrr.models.validation import PositiveCount, check_fields, instance_of
+from biorrr.models.validation import Checked, PositiveCount, instance_of
 
 
-class Departure(HintsAtKeywords):
+class Departure(Checked):
     """Base of all departures: subclasses are frozen dataclasses whose fields are what the user
     sets.
 
@@ -48,9 +47,6 @@ class Departure(HintsAtKeywords):
     excludes: tuple[tuple[str, str], ...] = ()
     within: tuple[int, ...] = ()
     memory: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def alter_part(self, part):
         """Return ``part``, which is of a kind that the departure alters, as it is under the

@@ -97,39 +97,32 @@ def parse(code: str) -> tuple[Statement, ...]:
         raise InputError(
             f"cannot be read ({error or 'nested too deeply'}): {code.strip()[:40]!r}..."
         ) from None
-    if any(_depth(node) > _DEEPEST for node in nodes):
+    if any(_nested_deeper(node, _DEEPEST) for node in nodes):
         raise InputError(f"must be nested at most {_DEEPEST} deep (got {code.strip()[:40]!r}...)")
     return tuple(_statement(node) for node in nodes)
 
 
-def _depth(node: ast.AST) -> int:
-    """Return the number of levels below ``node``."""
-    depth, level = 0, list(ast.iter_child_nodes(node))
-    while level:
-        depth, level = (
-            depth + 1,
-            [child for parent in level for child in ast.iter_child_nodes(parent)],
-        )
-    return depth
+def _nested_deeper(node: ast.AST, levels: int) -> bool:
+    """Return True if there are more than so many ``levels`` below ``node``."""
+    return levels < 0 or any(
+        _nested_deeper(child, levels - 1) for child in ast.iter_child_nodes(node)
+    )
 
 
 def _statement(node: ast.stmt) -> Statement:
     """Return a parsed statement; refuse all but expressions and assignments to one name."""
-    if isinstance(node, ast.Expr):
-        return Statement("", node.value)
-    if (
-        isinstance(node, ast.Assign)
-        and len(node.targets) == 1
-        and isinstance(node.targets[0], ast.Name)
-    ):
-        return Statement(node.targets[0].id, node.value)
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        name, value = node.target.id, ast.BinOp(ast.Name(node.target.id), node.op, node.value)
-        if not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult, ast.Div)):
+    match node:
+        case ast.Expr(value=value):
+            return Statement("", value)
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            return Statement(name, value)
+        case ast.AugAssign(target=ast.Name(id=name), op=op, value=added):
+            value = ast.BinOp(ast.Name(name), op, added)
+            if type(op) in _SIGNS:
+                return Statement(name, value)
             raise InputError(
                 f"must assign with = += -= *= or /=; write {name} = {ast.unparse(value)}"
             )
-        return Statement(name, value)
     raise InputError(
         f"must be expressions or assignments to one name (got {ast.unparse(node)[:80]!r}); the"
         " language of equations has no others"
@@ -278,13 +271,9 @@ def product(factors: Iterable[str]) -> str:
     ('-eta * (u - v)', '1')
     """
     listed = [factor for factor in factors if factor != "1"]
-    nodes = [ast.parse(factor, mode="eval").body for factor in listed if factor != "-1"]
-    whole, *others = nodes or [ast.Constant(1)]
-    if listed.count("-1") % 2:
-        whole = ast.UnaryOp(ast.USub(), whole)
-    for node in others:
-        whole = ast.BinOp(whole, ast.Mult(), node)
-    return ast.unparse(whole)
+    others = [f"({factor})" for factor in listed if factor != "-1"]
+    sign = "-" * (listed.count("-1") % 2)
+    return ast.unparse(ast.parse(sign + " * ".join(others or ["1"])))
 
 
 def add(terms: Iterable[str]) -> str:
@@ -306,20 +295,22 @@ def silencers(expression: str) -> frozenset[str]:
 
 
 def _zeros(node: ast.expr) -> frozenset[str]:
-    if isinstance(node, ast.Name):
-        return frozenset({node.id})
-    if isinstance(node, ast.UnaryOp):
-        return _zeros(node.operand)
-    if not isinstance(node, ast.BinOp):
-        return frozenset()
-    left, right = _zeros(node.left), _zeros(node.right)
-    if isinstance(node.op, ast.Mult):
-        return left | right
-    if isinstance(node.op, (ast.Add, ast.Sub)):
-        return left & right
-    power = isinstance(node.op, ast.Pow)
-    positive = isinstance(node.right, ast.Constant) and float(node.right.value) > 0  # type: ignore[arg-type]
-    return left if isinstance(node.op, ast.Div) or (power and positive) else frozenset()
+    match node:
+        case ast.Name():
+            return frozenset({node.id})
+        case ast.UnaryOp():
+            return _zeros(node.operand)
+        case ast.BinOp(op=ast.Mult()):
+            return _zeros(node.left) | _zeros(node.right)
+        case ast.BinOp(op=ast.Add() | ast.Sub()):
+            return _zeros(node.left) & _zeros(node.right)
+        case ast.BinOp(op=ast.Div()):
+            return _zeros(node.left)
+        case ast.BinOp(op=ast.Pow(), right=ast.Constant(value=int() | float() as power)) if (
+            power > 0
+        ):
+            return _zeros(node.left)
+    return frozenset()
 
 
 def evaluate(expression: str | float, values: Mapping[str, object]):
@@ -342,16 +333,13 @@ def value_of(node: ast.expr, known: Mapping[str, Any]):
         return node.value if isinstance(node.value, str) else np.float64(node.value)  # type: ignore[arg-type]
     if isinstance(node, ast.Name):
         return known[node.id]
+    values = [value_of(operand, known) for operand in operands(node)]
     if isinstance(node, ast.Call):
-        return known[node.func.id](*(value_of(argument, known) for argument in node.args))  # type: ignore[attr-defined]
-    if isinstance(node, ast.UnaryOp):
-        return OPERATORS[type(node.op)](value_of(node.operand, known))
-    if isinstance(node, ast.Compare):
-        return OPERATORS[type(node.ops[0])](
-            value_of(node.left, known), value_of(node.comparators[0], known)
-        )
-    if isinstance(node, ast.BinOp):
-        return OPERATORS[type(node.op)](value_of(node.left, known), value_of(node.right, known))
-    raise InputError(
-        f"must be arithmetic, a comparison or a call of a function (got {ast.unparse(node)!r})"
-    )
+        return values[0](*values[1:])
+    operation = node.ops[0] if isinstance(node, ast.Compare) else node.op  # type: ignore[attr-defined]
+    return OPERATORS[type(operation)](*values)
+
+
+def operands(node: ast.expr) -> list[ast.expr]:
+    """Return what an operator works on; of a call, the function and its arguments."""
+    return [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]

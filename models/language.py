@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import keyword
+import math
 import numbers
 import re
 import sys
@@ -21,8 +22,17 @@ from typing import Annotated, Any
 import numpy as np
 
 from biorrr.errors import InputError, InputTypeError
-from biorrr.models.expressions import CONSTANTS, FUNCTIONS, OPERATORS, add, parse, product, value_of
-from biorrr.models.validation import check_fields
+from biorrr.models.expressions import (
+    CONSTANTS,
+    FUNCTIONS,
+    OPERATORS,
+    add,
+    operands,
+    parse,
+    product,
+    value_of,
+)
+from biorrr.models.validation import Checked
 
 _ARGUMENTS = {
     "clip": 3,
@@ -33,26 +43,9 @@ _ARGUMENTS = {
 
 # Brian2's variables of every group, its functions that differ between engines, and names that mean
 # a number there.
-_BRIAN2 = frozenset(
-    {
-        "t",
-        "dt",
-        "N",
-        "xi",
-        "t_in_timesteps",
-        "refractory",
-        "not_refractory",
-        "refractory_until",
-        "lastspike",
-        "e",
-        "E",
-        "I",
-        "rand",
-        "randn",
-        "poisson",
-        "exprel",
-        "timestep",
-    }
+_BRIAN2 = re.compile(
+    "t|dt|N|xi|t_in_timesteps|refractory|not_refractory|refractory_until|lastspike|e|E|I|rand|"
+    r"randn|poisson|exprel|timestep|xi_\w*"
 )
 _UNIT = re.compile(
     "(?:[yzafpnumcdhkMGTPEZY]|da)?(?:amp|ampere|becquerel|candle|coulomb|farad|gram|gramme|gray|henry|hertz|Hz|joule|"
@@ -60,99 +53,20 @@ _UNIT = re.compile(
     "second|siemens|sievert|steradian|tesla|volt|watt|weber)[23]?|[mnu][AM]|[mu]V|[mu]s|[num]S|[pnu]F|pA|[cmu]m[23]?"
 )
 # Words of C++, and macros of the C library.
-_COMPILED = frozenset(
-    {
-        "alignas",
-        "alignof",
-        "and_eq",
-        "asm",
-        "auto",
-        "bitand",
-        "bitor",
-        "bool",
-        "case",
-        "catch",
-        "char",
-        "char16_t",
-        "char32_t",
-        "compl",
-        "const",
-        "constexpr",
-        "const_cast",
-        "decltype",
-        "default",
-        "delete",
-        "do",
-        "double",
-        "dynamic_cast",
-        "enum",
-        "explicit",
-        "export",
-        "extern",
-        "false",
-        "float",
-        "friend",
-        "goto",
-        "inline",
-        "int",
-        "long",
-        "mutable",
-        "namespace",
-        "new",
-        "noexcept",
-        "not_eq",
-        "nullptr",
-        "operator",
-        "or_eq",
-        "private",
-        "protected",
-        "public",
-        "register",
-        "reinterpret_cast",
-        "restrict",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "static_assert",
-        "static_cast",
-        "struct",
-        "switch",
-        "template",
-        "this",
-        "thread_local",
-        "throw",
-        "true",
-        "typedef",
-        "typeid",
-        "typename",
-        "typeof",
-        "union",
-        "unsigned",
-        "using",
-        "virtual",
-        "void",
-        "volatile",
-        "wchar_t",
-        "xor",
-        "xor_eq",
-        "errno",
-        "stdin",
-        "stdout",
-        "stderr",
-        "NULL",
-        "NAN",
-        "INFINITY",
-        "EOF",
-        "std",
-        "main",
-    }
+_COMPILED = re.compile(
+    "alignas|alignof|and_eq|asm|auto|bitand|bitor|bool|case|catch|char|char16_t|char32_t|compl|"
+    "const|constexpr|const_cast|decltype|default|delete|do|double|dynamic_cast|enum|explicit|"
+    "export|extern|false|float|friend|goto|inline|int|long|mutable|namespace|new|noexcept|not_eq|"
+    "nullptr|operator|or_eq|private|protected|public|register|reinterpret_cast|restrict|short|"
+    "signed|sizeof|static|static_assert|static_cast|struct|switch|template|this|thread_local|"
+    "throw|true|typedef|typeid|typename|typeof|union|unsigned|using|virtual|void|volatile|"
+    r"wchar_t|xor|xor_eq|errno|stdin|stdout|stderr|NULL|NAN|INFINITY|EOF|std|main|M_\w*|_\w*"
 )
 
 
 def other_meaning(name: str) -> str:
     """Return the meaning of ``name`` for which no variable can have it; empty if there is none."""
-    if name in _BRIAN2 or name.startswith("xi_"):
+    if _BRIAN2.fullmatch(name):
         return "a name that Brian2 uses itself"
     return "a unit" if _UNIT.fullmatch(name) else _word(name)
 
@@ -163,8 +77,8 @@ def _word(name: str) -> str:
     """
     if name in FUNCTIONS or name in CONSTANTS:
         return "a function or a constant of the language"
-    compiled = name in _COMPILED or keyword.iskeyword(name) or name.startswith(("M_", "_"))
-    return "a word of Python or of C++" if compiled else ""
+    taken = _COMPILED.fullmatch(name) or keyword.iskeyword(name)
+    return "a word of Python or of C++" if taken else ""
 
 
 def check_name(field: str, name: object, variable: bool = False) -> str:
@@ -232,46 +146,44 @@ def _quote(node: ast.AST) -> str:
 
 def _check(node: ast.expr, further: tuple[str, ...]) -> float | None:
     """Check a tree; return its value if it consists of numbers alone, else None."""
-    if isinstance(node, ast.Constant):
-        if type(node.value) not in (int, float) or not abs(node.value) <= sys.float_info.max:  # type: ignore[arg-type]
+    match node:
+        case ast.Constant(value=number):
+            if type(number) not in (int, float) or not abs(number) <= sys.float_info.max:  # type: ignore[arg-type]
+                raise InputError(
+                    f"must consist of real numbers of double precision (got {_quote(node)})"
+                )
+            return float(number)  # type: ignore[arg-type]
+        case ast.Name(id=name):
+            if (meaning := other_meaning(name)) and name not in CONSTANTS:
+                raise InputError(
+                    f"reads {name}, which is {meaning}; a variable must have another name"
+                )
+            return CONSTANTS.get(name)
+        case ast.UnaryOp(op=operator) | ast.BinOp(op=operator) if type(operator) in OPERATORS:
+            parts, known = operands(node), True
+        case ast.Call(func=ast.Name(id=name)):
+            parts, known = _arguments(node, name, further), name in FUNCTIONS
+        case ast.Compare():
             raise InputError(
-                f"must consist of real numbers of double precision (got {_quote(node)})"
+                f"compares where a number is needed (got {_quote(node)}); write int(a > b), 1 or 0"
             )
-        return float(node.value)  # type: ignore[arg-type]
-    if isinstance(node, ast.Name):
-        if (meaning := other_meaning(node.id)) and node.id not in CONSTANTS:
-            raise InputError(
-                f"reads {node.id}, which is {meaning}; a variable must have another name"
-            )
-        return CONSTANTS.get(node.id)
-    if isinstance(node, ast.UnaryOp) and type(node.op) in OPERATORS:
-        parts = [node.operand]
-    elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-        parts = [node.left, node.right]
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        parts = _arguments(node, node.func.id, further)
-    elif isinstance(node, ast.Compare):
-        raise InputError(
-            f"compares where a number is needed (got {_quote(node)}); write int(a > b), 1 or 0"
-        )
-    else:
-        raise InputError(f"must be arithmetic or a call of a function (got {_quote(node)})")
+        case _:
+            raise InputError(f"must be arithmetic or a call of a function (got {_quote(node)})")
     worth = [_check(part, further) for part in parts]
-    if (
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))
-        and worth[1] == 0
-    ):
-        raise InputError(f"must have a finite value (got {_quote(node)})")
     if len(worth) == 3 and None not in worth[1:] and worth[1] > worth[2]:  # type: ignore[operator]
         raise InputError(f"clip: must have its lower bound first (got {_quote(node)})")
-    if None in worth or (isinstance(node, ast.Call) and node.func.id not in FUNCTIONS):  # type: ignore[attr-defined]
-        return None
-    with np.errstate(all="ignore"):
-        value = float(np.ravel(value_of(node, {**FUNCTIONS, **CONSTANTS}))[0])
-    if not np.isfinite(value) and all(map(np.isfinite, worth)):  # type: ignore[arg-type]
+    value = _value(node) if known and None not in worth else None
+    dividing = isinstance(getattr(node, "op", None), (ast.Div, ast.FloorDiv, ast.Mod))
+    overflows = value is not None and not math.isfinite(value) and all(map(math.isfinite, worth))  # type: ignore[arg-type]
+    if overflows or (dividing and worth[1] == 0):
         raise InputError(f"must have a finite value (got {_quote(node)})")
     return value
+
+
+def _value(node: ast.expr) -> float:
+    """Return the value of an expression of numbers alone."""
+    with np.errstate(all="ignore"):
+        return float(np.ravel(value_of(node, {**FUNCTIONS, **CONSTANTS}))[0])
 
 
 def _arguments(call: ast.Call, function: str, further: tuple[str, ...]) -> list[ast.expr]:
@@ -330,7 +242,7 @@ Value = Annotated[float | str, _check_value]
 
 
 @dataclass(frozen=True)
-class Term:
+class Term(Checked):
     """A product that is added to a weight.
 
     Parameters
@@ -346,9 +258,6 @@ class Term:
     own: Expression = "1"
     pre: Expression = "1"
     post: Expression = "1"
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def __str__(self) -> str:
         return product((self.own, self.pre, self.post))

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Annotated, Any, Literal, Self
 
 from biorrr.errors import InputError
-from biorrr.hints import HintsAtKeywords
 from biorrr.models.expressions import subtracts
 from biorrr.models.language import (
     Expression,
@@ -26,6 +25,7 @@ from biorrr.models.language import (
 )
 from biorrr.models.validation import (
     UNITS,
+    Checked,
     Count,
     NotNegative,
     PositiveCount,
@@ -71,7 +71,7 @@ _GIVEN = ("i", "j", "w", "plastic")
 
 
 @dataclass(frozen=True)
-class Variable(HintsAtKeywords):
+class Variable(Checked):
     """A quantity of cells or synapses, declared once; equations, state and traces follow from it.
 
     Parameters
@@ -134,7 +134,7 @@ def broadcast(
 
 
 @dataclass(frozen=True)
-class Step(HintsAtKeywords):
+class Step(Checked):
     """Statements that cells or synapses carry out while a sample is presented.
 
     Parameters
@@ -159,15 +159,12 @@ class Step(HintsAtKeywords):
     replays: bool = False
     block: Block = "tick"
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
 
 # Events and passes with learning off set it to 0.
 _PLASTIC = Variable("plasticity", "1 where plasticity is on", "pathway", "parameter", 1.0)
 
 
-class Part(HintsAtKeywords):
+class Part(Checked):
     """Base of populations and pathways: something with a name, a kind, an area, variables and
     steps.
     """

@@ -13,14 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.errors import InputError, InputTypeError
-from biorrr.hints import HintsAtKeywords, did_you_transpose
-from biorrr.models.validation import (
-    NotNegative,
-    Positive,
-    check_fields,
-    number_within,
-    whole_number,
-)
+from biorrr.hints import did_you_transpose
+from biorrr.models.validation import Checked, NotNegative, Positive, number_within, whole_number
 
 
 def _halving(name: str, value: float) -> float:
@@ -34,7 +28,7 @@ def _halving(name: str, value: float) -> float:
 
 
 @dataclass(frozen=True)
-class Rate(HintsAtKeywords):
+class Rate(Checked):
     """A rate that decays hyperbolically, eta(t) = eta0 / (1 + t/N) (supplement E, "Numerical
     experiment details").
 
@@ -53,9 +47,6 @@ class Rate(HintsAtKeywords):
 
     eta0: NotNegative
     N: Annotated[float, _halving] = math.inf
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def __call__(self, t):
         """Return the rate at sample ``t`` (a number or an array), counted from 0."""
@@ -87,7 +78,7 @@ else:
 
 
 @dataclass(frozen=True)
-class Rates(HintsAtKeywords):
+class Rates(Checked):
     """The rates of the four pathways, and the size of the weights that they begin with.
 
     Numbers are constant rates, and ``Rates(0.01)`` is one for all. :meth:`suggested` gives
@@ -119,7 +110,7 @@ class Rates(HintsAtKeywords):
     start: tuple[Positive, Positive, Positive] = (0.01, 0.1, 1 / 3)  # as the paper
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        super().__post_init__()
         for name, same in {"y": "x", "q": "x", "r": "q"}.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, getattr(self, same))

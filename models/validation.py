@@ -22,6 +22,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from biorrr.errors import InputError, InputTypeError
+from biorrr.hints import HintsAtKeywords
 
 LARGEST_WHOLE = 2**53  # above it floating point, which counts samples and seeds, has gaps
 
@@ -157,6 +158,13 @@ def check_fields(value: Any, name: str | None = None) -> None:
         kept = check_type(f"{owner}.{field}".lstrip("."), given, declared)
         if kept is not given:
             object.__setattr__(value, field, kept)
+
+
+class Checked(HintsAtKeywords):
+    """Base of frozen dataclasses whose fields are checked by their declared types."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @functools.cache

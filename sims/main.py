@@ -42,7 +42,7 @@ TOOLS = {
         "Continue a run that was cut short, from its last checkpoint, or a sweep.",
     ),
     "data": (
-        "biorrr.sims.data.listing",
+        "biorrr.sims.data.look",
         "List the data sets: where from, licence, citation, whether found.",
     ),
 }

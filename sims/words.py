@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,6 +18,11 @@ def as_text(value: Any) -> Any:
 def as_key(name: str) -> str:
     """Return a name, perhaps the path of a data file, that a variable of a NetCDF file may have."""
     return name.replace("/", "-")
+
+
+def snake(*names: object) -> str:
+    """Return names and numbers as one key of a summary: ``Bio-CCA, 2`` is ``bio_cca_2``."""
+    return "_".join(re.sub(r"\W+", "_", str(name).lower()).strip("_") for name in names)
 
 
 def counted(number: int, thing: str) -> str:

@@ -23,7 +23,6 @@ from biorrr.circuit.compile.blueprint import Quantity
 from biorrr.circuit.compile.operations import ORDER, Operation
 from biorrr.circuit.engines.cpp_source import render
 from biorrr.circuit.export import TEMPLATES, job_of
-from biorrr.circuit.regression import RegressionCircuit
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.simulation.job import Job
 from biorrr.errors import InputError
@@ -203,7 +202,7 @@ class _Script:
         units = {dimension_of(array.variable.unit) for array in arrays} - {"1", "second"}
         return {
             "job": self.job,
-            "microcircuit": isinstance(self.job.circuit, RegressionCircuit),
+            "microcircuit": self.job.circuit.regression is not None,
             "blueprint": self.blueprint,
             "constants": self.constants,
             "units": sorted(units),

@@ -18,7 +18,6 @@ from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines.cpp_source import render
 from biorrr.circuit.export import TEMPLATES, job_of
 from biorrr.circuit.export.javascript import broadcast_rates, write_program
-from biorrr.circuit.regression import RegressionCircuit
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.prepare import prepare
 from biorrr.errors import InputError
@@ -224,9 +223,9 @@ def theory_of(job: Job, s: float | None) -> dict[str, Any] | None:
     if "Vx" not in outputs or set(job.feeds) != {"x", "y"}:
         return None
     ridges = (0.0, 0.0)
-    if isinstance(circuit, RegressionCircuit):
-        ridges = circuit.ridges
-        s = circuit.s if s is None and not circuit.apical else s
+    if circuit.regression is not None:
+        ridges = circuit.regression.ridges
+        s = circuit.regression.s if s is None and not circuit.regression.apical else s
     if s is None:
         return None
     k = outputs["Vx"]

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.simulation.events import after_events
-from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.simulation.job import Job, Outcome, after_events
 from biorrr.circuit.simulation.recorder import DATA_ROW
 from biorrr.circuit.simulation.saving import Trace, dimensions
 from biorrr.models import Pathway
@@ -38,21 +37,13 @@ class LabelledArrays(NamedTuple):
         return xr.Dataset(*self)
 
 
-def label_results(job: Job, outcome: Outcome, attrs: Mapping[str, object]) -> LabelledArrays:
-    """Return all that is left of a run.
-
-    Parameters
-    ----------
-    job, outcome
-        What was simulated, and how it ended.
-    attrs
-        Plain values, kept as attributes beside those that every run has.
-    """
-    blueprint, timing = job.blueprint, job.blueprint.timing
+def label_results(job: Job, outcome: Outcome) -> LabelledArrays:
+    """Return all that is left of ``job``, which ended with ``outcome``."""
+    blueprint, timing, circuit = job.blueprint, job.blueprint.timing, job.circuit
+    last = job.state.get("neuromodulator.last", np.array([np.inf]))[0]
     variables, coords = _snapshots(job, outcome)
     traces, at = _traces(job, outcome)
     job = after_events(job, outcome.samples)
-    final = {p.weight: variables[p.weight][1][-1] for p in blueprint.parts.weighted}
     coords |= at
     for port in blueprint.ports:
         dimension, feed = blueprint.parts[port.population].dimension, job.feeds[port.name]
@@ -61,7 +52,7 @@ def label_results(job: Job, outcome: Outcome, attrs: Mapping[str, object]) -> La
     state, layout = _flat_state(blueprint, outcome.state)
     meaning = "weights and memories as the engine holds them, for runs that continue this one"
     variables["state"] = ("state_value", state, {"long_name": meaning})
-    always = {
+    attrs: dict[str, object] = {
         "circuit": json.dumps(_sketch(blueprint)),
         "traces": json.dumps([trace.label for trace in job.recording.traces]),
         "state_layout": json.dumps(layout),
@@ -70,10 +61,19 @@ def label_results(job: Job, outcome: Outcome, attrs: Mapping[str, object]) -> La
         "ended": outcome.ended,
         "engine": outcome.engine,
         "seconds": outcome.seconds,
-        **({} if timing.instant else {"seconds_per_sample": timing.window}),
+        "plastic": int(job.plastic),
+        "signal_in_time": int(any(feed.in_time for feed in job.feeds.values())),
+        "cooled": int(outcome.samples >= last),
+        "departures": circuit.departures_in_words(),
     }
-    readout = job.circuit.readout(job, final)
-    return LabelledArrays({**variables, **traces, **readout}, coords, {**always, **attrs})
+    if not timing.instant:
+        attrs["seconds_per_sample"] = timing.window
+    variables |= traces
+    if circuit.regression is not None:
+        final = {p.weight: variables[p.weight][1][-1] for p in blueprint.parts.weighted}
+        variables["readout"] = circuit.regression.readout(job, final)
+        attrs |= circuit.regression.attrs(job, outcome)
+    return LabelledArrays(variables, coords, attrs)
 
 
 def _snapshots(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, tuple]]:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity
-from biorrr.circuit.simulation.events import as_events, check_events
-from biorrr.circuit.simulation.job import Job
+from biorrr.circuit.simulation.job import Job, as_events, check_events
 from biorrr.circuit.simulation.saving import Saving, recording_of, snapshot_samples
 from biorrr.circuit.stimulus.data_checks import (
     check_order,

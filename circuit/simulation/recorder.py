@@ -1,17 +1,238 @@
-"""Runs in the making: weight snapshots and traces, the checkpoint, and those who watch."""
+"""Runs in the making: weight snapshots and traces, the checkpoint, and those who watch.
+
+A run cut short at any moment goes on from its last checkpoint and ends where it would have ended
+anyway, bit for bit: a checkpoint holds the state as the engine holds it, in the circuit's own
+units, and everything random follows from the seed and the sample count alone.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 
-from biorrr.circuit.simulation.checkpoint import Checkpoint, CheckpointFile, identity_of
 from biorrr.circuit.simulation.job import Job, Outcome
-from biorrr.circuit.simulation.saving import Series
+from biorrr.circuit.simulation.saving import Series, exactly
 from biorrr.circuit.stimulus.data_checks import warn
+from biorrr.circuit.stimulus.feeds import chunks
+from biorrr.errors import InputError, InputTypeError
+from biorrr.files import whole_file
+from biorrr.hints import HintsAtKeywords
+from biorrr.models.validation import NotNegative, check_fields
+
+_FORM = 6  # of the file; to be raised when it changes
+
+
+class CheckpointError(InputError):
+    """A checkpoint that is damaged or belongs to another run."""
+
+
+@dataclass(frozen=True)
+class Checkpoint(HintsAtKeywords):
+    """A file that keeps a run as far as it has come.
+
+    Parameters
+    ----------
+    path
+        The file: NumPy's .npz, without Python objects.
+    every
+        Seconds from one checkpoint to the next.
+    """
+
+    path: Path
+    every: NotNegative = 30.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str | os.PathLike):
+            raise InputTypeError(
+                "checkpoint: must be the path of a file, or Checkpoint(path, every) (got"
+                f" {self.path!r})"
+            )
+        object.__setattr__(self, "path", Path(self.path))
+        check_fields(self)
+
+    @classmethod
+    def of(cls, given: str | os.PathLike | Checkpoint | None) -> Checkpoint | None:
+        """Return the checkpoint that is ``given``, or whose path is; None stands for none."""
+        return given if isinstance(given, Checkpoint | None) else cls(given)  # type: ignore[arg-type]
+
+    def of_seed(self, seed: int) -> Checkpoint:
+        """Return that of one of several seeds, beside it: run-3.npz for run.npz and seed 3."""
+        name = f"{self.path.stem}-{seed}{self.path.suffix}"
+        return replace(self, path=self.path.with_name(name))
+
+
+def engine_of(checkpoint: Checkpoint | None) -> str | None:
+    """Return the engine of the run that ``checkpoint`` keeps, on which it has to go on; None where
+    no file says so.
+    """
+    if checkpoint is None:
+        return None
+    # A damaged file is refused when the run begins.
+    with (
+        suppress(Exception),
+        checkpoint.path.open("rb") as file,
+        np.load(file, allow_pickle=False) as archive,
+    ):
+        return str(json.loads(str(archive["facts"]))["identity"]["engine"])
+    return None
+
+
+class CheckpointFile:
+    """The checkpoint of one run: read when the run begins, written while it goes on.
+
+    Parameters
+    ----------
+    checkpoint
+        Where, and how often.
+    identity
+        What determines the run, as :func:`identity_of` returns it.
+    series
+        Records of the run by name, which are kept with its state.
+
+    Attributes
+    ----------
+    earlier
+        Seconds spent on the run by processes that were cut short.
+    """
+
+    def __init__(
+        self, checkpoint: Checkpoint, identity: dict[str, str], series: dict[str, Series]
+    ) -> None:
+        self.path, self.every, self.identity = checkpoint.path, checkpoint.every, identity
+        self.series = series
+        self.began = self.written = time.monotonic()
+        self.earlier = 0.0
+
+    def read(self, job: Job) -> Outcome | None:
+        """Fill the series with what was recorded; return how far ``job`` had come, or None where
+        there is no file.
+        """
+        if not self.path.exists():
+            return None
+        try:
+            # Opened here: np.load leaves a file that it finds damaged open.
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+                facts = json.loads(str(archive["facts"]))
+                differing = [
+                    what
+                    for what, value in self.identity.items()
+                    if facts["identity"].get(what) != value
+                ]
+                if differing:
+                    raise CheckpointError(
+                        f"{self.path}: belongs to another run (what differs:"
+                        f" {', '.join(differing)}); give what it was made with, or delete it to"
+                        " start over"
+                    )
+                state = {
+                    name: exactly(archive[f"state/{name}"], values.shape)
+                    for name, values in job.state.items()
+                }
+                for kind, series in self.series.items():
+                    series.add(
+                        archive[f"{kind}/samples"],
+                        {name: archive[f"{kind}/{name}"] for name in series.values},
+                    )
+                outcome = Outcome(int(archive["samples"]), state, str(facts["ended"]))
+                self.earlier = float(facts["seconds"])
+                if not job.start <= outcome.samples <= job.stop:
+                    raise InputError("checkpoint: must hold samples of this run")
+        except CheckpointError:
+            raise
+        except (
+            Exception
+        ) as error:  # a damaged file makes zipfile, NumPy and json raise a dozen kinds
+            # Without their words: NumPy's advise to allow pickles, which may run code.
+            raise CheckpointError(
+                f"{self.path}: not a checkpoint, or damaged or truncated; delete it to start over"
+            ) from error
+        return outcome
+
+    @property
+    def due(self) -> bool:
+        """True when it is time to write the file again."""
+        return time.monotonic() - self.written >= self.every
+
+    def write(self, outcome: Outcome) -> None:
+        """Write a new file and rename it, so that there is a whole one at every moment."""
+        self.written = time.monotonic()
+        facts = {
+            "ended": outcome.ended,
+            "seconds": self.earlier + self.written - self.began,
+            "identity": self.identity,
+        }
+        arrays = {"facts": np.array(json.dumps(facts)), "samples": np.array(outcome.samples)}
+        arrays |= {f"state/{name}": values for name, values in outcome.state.items()}
+        for kind, series in self.series.items():
+            arrays |= {f"{kind}/samples": series.samples}
+            arrays |= {f"{kind}/{name}": rows for name, rows in series.values.items()}
+        try:
+            with whole_file(self.path) as partial, partial.open("wb") as file:
+                np.savez(file, **arrays)  # type: ignore[arg-type]
+        except OSError as error:
+            # The simulation itself needs no disk; perhaps there is room again by the next
+            # checkpoint.
+            warn(
+                f"{self.path}: no checkpoint at sample {outcome.samples} ({error.strerror}); the"
+                " run goes on, and the last good checkpoint stays"
+            )
+
+
+def identity_of(job: Job, engine: str) -> dict[str, str]:
+    """Return everything that determines a run, in the user's words; arrays as checksums."""
+    presented, feeds = job.presentation, job.feeds.values()
+    return {
+        "version of biorrr": f"{version('biorrr')}, form {_FORM}",
+        "engine": engine,
+        "circuit": _checksum(job.blueprint.code),
+        "data": _checksum(*(feed.values for feed in feeds)),
+        "events": _checksum(
+            *(value for event in job.events for value in (type(event), *vars(event).values()))
+        ),
+        "epochs, order or seed": _checksum(
+            (
+                presented.n_samples,
+                presented.m,
+                presented.replay,
+                presented.seed,
+                job.start,
+                job.stop,
+            ),
+            presented.order,
+        ),
+        "settings or initial weights": _checksum(
+            list(job.state),
+            [(name, feed.gain) for name, feed in job.feeds.items()],
+            *(feed.mean for feed in feeds),
+            *job.state.values(),
+        ),
+        "what is recorded": _checksum(job.recording.traces, job.recording.recorded, job.snapshots),
+    }
+
+
+def _checksum(*values) -> str:
+    """Return a checksum of ``values``: of arrays block by block, of others by the text that stands
+    for them.
+    """
+    digest = hashlib.sha256()
+    for value in values:
+        if isinstance(value, np.ndarray):
+            digest.update(repr((value.shape, value.dtype.str)).encode())
+            for rows in chunks(np.atleast_2d(value)):
+                digest.update(np.ascontiguousarray(rows).data)
+        else:
+            digest.update(repr(value).encode())
+    return digest.hexdigest()
+
 
 Callback = Callable[[int, dict[str, np.ndarray]], bool | None]
 DATA_ROW = "data_row"  # the row of the data that was presented, which goes with all traces

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biorrr.hints import HintsAtKeywords
 from biorrr.models.auto_rates import PLANNED_FOR_AREAS, plan_of_areas
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import rename
@@ -35,6 +34,7 @@ from biorrr.models.paper_parts import (
 )
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, sum_over
 from biorrr.models.rates import Rates
+from biorrr.models.validation import Checked
 
 
 def suffix(area: int) -> str:
@@ -45,7 +45,7 @@ def suffix(area: int) -> str:
 
 
 @dataclass(frozen=True)
-class Area(HintsAtKeywords):
+class Area(Checked):
     """One area of a circuit: its size and its place, from which its parts and their names follow.
 
     Parameters

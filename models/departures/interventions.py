@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biorrr.hints import HintsAtKeywords
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import names_in
 from biorrr.models.parts import PHASES, Parts, Population, Step, Variable
-from biorrr.models.validation import Count, check_fields
+from biorrr.models.validation import Checked, Count
 
 
 @dataclass(frozen=True)
-class Event(HintsAtKeywords):
+class Event(Checked):
     """An intervention that happens once, before a sample is presented.
 
     Parameters
@@ -25,9 +24,6 @@ class Event(HintsAtKeywords):
     """
 
     at: Count
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 @dataclass(frozen=True)

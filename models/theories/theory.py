@@ -28,11 +28,11 @@ from biorrr.models.parts import (
 )
 from biorrr.models.random_draws import Stream
 from biorrr.models.rates import Rate, Rates
-from biorrr.models.validation import NotNegative, Positive, PositiveCount, check_fields
+from biorrr.models.validation import Checked, NotNegative, Positive, PositiveCount
 
 
 @dataclass(frozen=True, kw_only=True)
-class Theory(ABC):
+class Theory(Checked, ABC):
     """A theory of learning in dendrites, as the parts of a circuit.
 
     ``Circuit(**theory.layout(n))`` makes the circuit for instruction of n features, which begins
@@ -70,9 +70,6 @@ class Theory(ABC):
     apical: ClassVar[str] = "apical"
     s: ClassVar[float] = 0.0
     ports: ClassVar[Mapping[str, str]] = {"x": "sensory.presented", "y": "instructive.y"}
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @abstractmethod
     def parts(self, n: int) -> Parts:

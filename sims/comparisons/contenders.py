@@ -1,4 +1,4 @@
-"""Contenders: one learner at one rank on one problem.
+"""Problems, and contenders that learn them: one learner at one rank on one problem.
 
 A contender of which a seed diverges learns again, all seeds, with smaller rates; both are kept.
 """
@@ -6,16 +6,24 @@ A contender of which a seed diverges learns again, all seeds, with smaller rates
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
 
-from biorrr.sims.comparisons.problems import Posed, Problem
 from biorrr.sims.data import Dataset
-from biorrr.sims.lab import PERCENT, Lab, Quantity, Task, compiled_if_possible
-from biorrr.sims.lab.items import Grid, StoppedError
-from biorrr.sims.lazy import circuits, models, np, xr
+from biorrr.sims.lab import (
+    PERCENT,
+    Grid,
+    Lab,
+    Quantity,
+    StoppedError,
+    Task,
+    check_rank,
+    compiled_if_possible,
+    quantities,
+)
+from biorrr.sims.lazy import analysis, circuits, models, np, xr
 
 CIRCUIT = "circuit"
 # Fractions of the printed rates to try in turn: they sit at the edge of divergence.
@@ -23,6 +31,67 @@ FRACTIONS = (1.0, 0.8, 0.6, 0.4, 0.2)
 SNAPSHOTS = 80
 # Coordinates of results: the rates asked for, and the largest fraction at which no seed diverges.
 ASKED, STABLE = "asked", "stable"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A regression, and how samples arrive.
+
+    Parameters
+    ----------
+    objective
+        "rrmse" (s = 0) or "cca" (s = 1).
+    setting
+        "online", one sample at a time, or "offline", all data at once.
+    swapped
+        True if Y predicts X.
+    """
+
+    objective: str
+    setting: str
+    swapped: bool = False
+
+    @property
+    def s(self) -> float:
+        """Parameter of the regression: 0 is RRMSE, 1 is CCA."""
+        return float(self.objective == "cca")
+
+    @property
+    def bio(self) -> str:
+        """The paper's name for its algorithm."""
+        return f"Bio-{self.objective.upper()}"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.objective.upper()}, {self.setting},"
+            f" {'Y predicts X' if self.swapped else 'X predicts Y'}"
+        )
+
+
+@dataclass(frozen=True)
+class Posed:
+    """The centred data of a problem, the predicting view as X, and their exact solution."""
+
+    data: Dataset
+    exact: analysis.ExactSolution
+
+
+def load_rows(lab: Lab) -> Dataset:
+    """Load the first rows of the data, as many as the settings say, or all."""
+    data, rows = lab.load(lab.settings.data), lab.settings.rows
+    if rows is not None and rows < len(data.X):
+        data = replace(data, X=data.X[:rows], Y=data.Y[:rows])
+    check_rank(max(lab.settings.k), data)
+    return data
+
+
+def pose(data: Dataset, problems: Iterable[Problem], ridge: float) -> dict[Problem, Posed]:
+    """Centre the data, and solve every problem exactly."""
+    data, posed = data.centred(), {}
+    for problem in problems:
+        view = data.swapped() if problem.swapped else data
+        posed[problem] = Posed(view, analysis.ExactSolution(view.X, view.Y, problem.s, ridge))
+    return posed
 
 
 @dataclass(frozen=True)
@@ -67,38 +136,38 @@ def compare_learners(
     asked for, (learner, k). All have the dimension ``rates`` before their own. A learner that stops
     early keeps its last values.
     """
-    waiting, courses = [*contenders], dict[tuple[str, Contender], xr.Dataset]()
+    waiting, asked, stable = [*contenders], dict[Contender, xr.Dataset](), {}
     for fraction in FRACTIONS:
         tried = [replace(one, rates=one.rates and one.rates.times(fraction)) for one in waiting]
         found = lab.map(learn, {"contender": tried, "seed": lab.settings.every_seed}, posed)
         for place, one in enumerate(waiting):
-            course = found.isel(contender=place, drop=True).assign(fraction=fraction)
-            courses.setdefault((ASKED, one), course)
-            courses[STABLE, one] = course
-        waiting = [one for one in waiting if (courses[STABLE, one]["diverged"] != "").any()]
+            stable[one] = found.isel(contender=place, drop=True).assign(fraction=fraction)
+        asked = asked or dict(stable)
+        waiting = [one for one in waiting if (stable[one]["diverged"] != "").any()]
         for one in waiting:
             if fraction == FRACTIONS[-1] or one.rates is None:
-                why = max(courses[STABLE, one]["diverged"].values)
+                why = max(stable[one]["diverged"].values)
                 raise StoppedError(f"{one.learner} ({one.problem}): {why}")
         if not waiting:
             break
+    courses = {ASKED: asked, STABLE: stable}
     return {
-        problem: _join(courses, [one for one in contenders if one.problem == problem])
+        problem: _join(
+            {
+                (rates, one.learner, one.k): each[one]
+                for rates, each in courses.items()
+                for one in contenders
+                if one.problem == problem
+            }
+        )
         for problem in posed
     }
 
 
-def _join(
-    courses: Mapping[tuple[str, Contender], xr.Dataset], contenders: Sequence[Contender]
-) -> xr.Dataset:
-    """Join the courses of all learners of a problem at all ranks."""
-    names = {"learner": [one.learner for one in contenders], "k": [one.k for one in contenders]}
-    grid = Grid.over({"rates": (ASKED, STABLE)} | names)
-    # Learners of other problems have the same names.
-    by_names = {
-        (which, one.learner, one.k): (which, one) for which, one in courses if one in contenders
-    }
-    joined = grid.join([courses[by_names[tuple(item.values())]] for item in grid.items])
+def _join(courses: Mapping[tuple[str, str, int], xr.Dataset]) -> xr.Dataset:
+    """Join the courses on a problem, by rates, learner and k."""
+    grid = Grid.over(dict(zip(("rates", "learner", "k"), zip(*courses, strict=True), strict=True)))
+    joined = grid.join([courses[tuple(item.values())] for item in grid.items])
     last = joined["t"].notnull().sum("snapshot") - 1
     results = joined.isel(
         snapshot=np.minimum(xr.DataArray(range(joined.sizes["snapshot"]), dims="snapshot"), last)
@@ -138,33 +207,32 @@ def at_each_rates(courses: xr.Dataset) -> Iterator[tuple[xr.Dataset, str, dict[s
     yield stable, ", ".join(words), {}
 
 
-def final_numbers(name: str, courses: xr.Dataset, row: str) -> Iterator[Quantity]:
-    """Yield the final numbers of a learner at one rank, at the rates asked for and, if a seed
+def final_numbers(name: str, courses: xr.Dataset, row: str) -> list[Quantity]:
+    """Return the final numbers of a learner at one rank, at the rates asked for and, if a seed
     diverged, at smaller ones.
     """
     ends = courses.isel(snapshot=-1)
-    yield from _at_the_end(name, ends.sel(rates=ASKED), row)
-    slowed = ends.sel(rates=STABLE)
+    found, slowed = _at_the_end(name, ends.sel(rates=ASKED), row), ends.sel(rates=STABLE)
     if (fraction := slowed["fraction"].item()) < 1:
-        yield from _at_the_end(f"{name}_slowed", slowed, f"{row}, {fraction:g} of the rates")
+        found += _at_the_end(f"{name}_slowed", slowed, f"{row}, {fraction:g} of the rates")
+    return found
 
 
 def _at_the_end(name: str, end: xr.Dataset, row: str) -> list[Quantity]:
     """Return the final numbers among the seeds that did not diverge."""
     diverged, ran = end["diverged"].values.mean(), end.isel(seed=~end["diverged"].values)
     excess = ran["excess"].values if ran.sizes["seed"] else np.array([np.nan])
-    return [
-        Quantity(f"{name}_excess", excess.mean(), PERCENT, "excess", spread=excess.std(), row=row),
-        Quantity(f"{name}_excess_max", excess.max(), PERCENT),
-        Quantity(f"{name}_whitening_error", ran["whitening_error"].mean().item()),
-        Quantity(f"{name}_cpu_seconds", ran["seconds"].mean().item(), "s", "CPU time", row=row),
-        Quantity(f"{name}_passes", ran["passes"].mean().item()),
-        Quantity(f"{name}_steps", end["t"].item()),
-        Quantity(f"{name}_rates_fraction", end["fraction"].item()),
-        Quantity(
-            f"{name}_diverged", diverged, PERCENT, "seeds that diverge" if diverged else "", row=row
-        ),
-    ]
+    found = {
+        "excess": (excess.mean(), PERCENT, "excess", excess.std()),
+        "excess_max": (excess.max(), PERCENT),
+        "whitening_error": ran["whitening_error"].mean(),
+        "cpu_seconds": (ran["seconds"].mean(), "s", "CPU time"),
+        "passes": ran["passes"].mean(),
+        "steps": end["t"],
+        "rates_fraction": end["fraction"],
+        "diverged": (diverged, PERCENT, "seeds that diverge" if diverged else ""),
+    }
+    return quantities(found, row, f"{name}_")
 
 
 def learn(
@@ -244,17 +312,15 @@ def run_algorithm(
 ) -> dict[str, np.ndarray]:
     """Run one of the algorithms of :mod:`biorrr.analysis`."""
     assert contender.algorithm is not None
-    chosen = dict(contender.options)
-    if contender.rates is not None:
-        chosen["rates"] = contender.rates
-    if "s" in contender.algorithm().get_params():
-        chosen["s"] = contender.problem.s
+    choices = {"rates": contender.rates, "s": contender.problem.s}
+    known = contender.algorithm().get_params()
     learner = contender.algorithm(
         k=contender.k,
         ridge=task.settings.ridge,
         steps=contender.steps,
         snapshots=SNAPSHOTS,
         random_state=seed,
-        **chosen,
+        **{name: one for name, one in choices.items() if name in known and one is not None},
+        **dict(contender.options),
     )
     return learner.fit(data.X, data.Y).path_._asdict()

@@ -8,10 +8,8 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 from biorrr.hints import did_you_transpose
-from biorrr.sims.data.files import check_stamps, file_stamp
 from biorrr.sims.data.values import DataError
 from biorrr.sims.lazy import np
 
@@ -64,7 +62,6 @@ class Dataset:
     views: tuple[str, str] = ("inputs", "targets")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_stamps", {path: file_stamp(path) for path in self._mapped()})
         for view in ("X", "Y"):
             object.__setattr__(self, view, self._checked(view, getattr(self, view)))
         if len(self.X) != len(self.Y):
@@ -84,7 +81,7 @@ class Dataset:
         digest = hashlib.sha256()
         for view in (self.X, self.Y):
             digest.update(repr(view.shape).encode())
-            for _, rows in self._blocks(view):
+            for _, rows in _blocks(view):
                 digest.update(np.ascontiguousarray(rows).data)
         return digest.hexdigest()
 
@@ -108,7 +105,6 @@ class Dataset:
         if self.fits_in_memory:
             centred = self.centred()
             return centred.X, centred.Y
-        self.check_unchanged()
         rows = max(ROWS_AT_ONCE, 4 * (self.X.shape[1] + self.Y.shape[1]))
         means = [view.mean(axis=0) for view in (self.X, self.Y)]
         factor = np.empty((0, sum(map(len, means))))
@@ -129,43 +125,11 @@ class Dataset:
 
     def swapped(self) -> Dataset:
         """Exchange X and Y: the instructive input predicts the sensory one."""
-        views = self.views[1], self.views[0]
-        return replace(
-            self,
-            X=self.Y,
-            Y=self.X,
-            views=views,
-            pixels=None,
-        )
+        return replace(self, X=self.Y, Y=self.X, views=self.views[::-1], pixels=None)
 
     def centred(self) -> Dataset:
         """Take the mean of each column off; the result is held in memory."""
-        self.check_unchanged()
         return replace(self, X=self.X - self.X.mean(axis=0), Y=self.Y - self.Y.mean(axis=0))
-
-    def check_unchanged(self) -> None:
-        """Refuse to go on if a file whose numbers are read only when they are needed has changed
-        since it was loaded.
-
-        What is read from it then may be anything, and reading past the end of a file that was cut
-        kills the process.
-        """
-        check_stamps({path: self._stamps[path] for path in self._mapped()})  # type: ignore[attr-defined]
-
-    def _mapped(self) -> list[Path]:
-        """Return the files that X and Y are still read from: memory maps that were not copied."""
-        views = [view for view in (self.X, self.Y) if isinstance(view, np.memmap) and view.filename]
-        return [Path(str(view.filename)) for view in views]
-
-    def _blocks(self, view: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield the samples in ``view``, some at a time, with the number of the first of them."""
-        from biorrr.analysis.memory_maps import forget_pages
-
-        for start in range(0, len(view), ROWS_AT_ONCE):
-            self.check_unchanged()
-            yield start, view[start : start + ROWS_AT_ONCE]
-            forget_pages(view)
-        self.check_unchanged()
 
     def _checked(self, view: str, values: np.ndarray) -> np.ndarray:
         """Return ``values`` as a (T, columns) float64 array; refuse what cannot be one."""
@@ -191,9 +155,8 @@ class Dataset:
                 f"{self.name}: {view} must hold at least one sample and one column (got shape"
                 f" {values.shape})"
             )
-        if values.dtype != np.float64:
-            values = values.astype(np.float64)
-        for start, rows in self._blocks(values):
+        values = values.astype(np.float64, copy=False)  # a memory map of these stays one
+        for start, rows in _blocks(values):
             bad = np.argwhere(~(np.abs(rows) <= LARGEST))
             if len(bad):
                 row, column = bad[0]
@@ -208,3 +171,12 @@ class Dataset:
                     f" {column}, counted from 0); {remedy}"
                 )
         return values
+
+
+def _blocks(view: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield the samples in ``view``, some at a time, with the number of the first of them."""
+    from biorrr.analysis.memory_maps import forget_pages
+
+    for start in range(0, len(view), ROWS_AT_ONCE):
+        yield start, view[start : start + ROWS_AT_ONCE]
+        forget_pages(view)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import signal
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
+from biorrr.sims.data import apart
 from biorrr.sims.data.values import DataError
 from biorrr.sims.words import brief
 
-# Processor seconds for a small file, most of them to start Python and SciPy; seconds on the clock,
-# of which a busy machine takes many; and how much longer a large file may take.
-WORK, PATIENCE, BYTES_PER_SECOND = 3.0, 60.0, 2e7
+# Processor seconds for a small file, most of them to start Python and SciPy; and how much longer a
+# large file may take.
+WORK, BYTES_PER_SECOND = 3, 2e7
 
 
 @contextmanager
@@ -62,70 +63,45 @@ def check_regular(path: Path) -> None:
         raise DataError(f"{path}: must be a regular file (got {what})")
 
 
-def open_regular(path: Path) -> BinaryIO:
-    """Open a regular file for reading."""
+def first_bytes(path: Path, count: int = 8) -> bytes:
+    """Return the beginning of a regular file."""
     check_regular(path)
-    # Not to wait if it has become a pipe since.
-    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    with path.open("rb") as file:
+        return file.read(count)
 
 
-def run_apart(script: str, path: Path, *arguments: str) -> tuple[bytes, str]:
-    """Run a program of ours on a data file in a process of its own, for readers in C that a damaged
-    file can crash; return its output, and what went wrong, in words.
+def run_apart(reader: str, path: Path, *names: str) -> bytes:
+    """Return what a reader of :mod:`~biorrr.sims.data.apart` says of a file, in a process of its
+    own; raise ChildProcessError with what went wrong, in words.
     """
-    check_regular(path)
-    more = path.stat().st_size / BYTES_PER_SECOND
-    deadline = time.monotonic() + PATIENCE + more
-    with subprocess.Popen(
-        [sys.executable, "-I", script, str(path), *arguments],
+    work = WORK + int(path.stat().st_size / BYTES_PER_SECOND)
+    done = subprocess.run(
+        [sys.executable, "-I", apart.__file__, str(work), reader, str(path), *names],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        while True:
-            try:
-                output, _ = process.communicate(timeout=0.5)
-                break
-            except subprocess.TimeoutExpired:
-                if _worked(process.pid) > WORK + more or time.monotonic() > deadline:
-                    process.kill()
-                    process.communicate()
-                    return b"", "reading it does not come to an end"
-    if process.returncode:
-        return b"", f"it ends with signal {-process.returncode}"
-    return output, ""
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode == -signal.SIGXCPU:
+        raise ChildProcessError("reading it does not come to an end")
+    if done.returncode < 0:
+        raise ChildProcessError(f"it ends with signal {-done.returncode}")
+    if done.returncode:
+        raise ChildProcessError(brief(done.stderr.decode("utf-8", "replace")))
+    return done.stdout
 
 
-def _worked(process: int) -> float:
-    """Return the processor seconds that a process has taken."""
-    import psutil
+def check_hdf5(path: Path) -> None:
+    """Refuse a file that the library cannot read to its end, and one that leads to other files."""
+    check_regular(path)
+    found = path.stat()
+    if trouble := _trouble_in_hdf5(path, (found.st_ino, found.st_size, found.st_mtime_ns)):
+        raise DataError(f"{path}: {trouble}")
 
+
+@functools.lru_cache(maxsize=64)
+def _trouble_in_hdf5(path: Path, stamp: tuple[int, ...]) -> str:
+    """Return what is wrong with a file, in words; it is tried once, until its ``stamp`` changes."""
     try:
-        times = psutil.Process(process).cpu_times()
-    except psutil.Error:  # it has just ended
-        return 0.0
-    return times.user + times.system
-
-
-def file_stamp(path: Path) -> tuple[int, ...] | None:
-    """Return numbers that change when the file at ``path`` is written or replaced; None where there
-    is none.
-    """
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def check_stamps(stamps: Mapping[Path, tuple[int, ...] | None]) -> None:
-    """Refuse to go on if one of these files was written to or replaced since its stamp was taken.
-
-    One that was deleted is still there for those who have it open.
-    """
-    for path, stamp in stamps.items():
-        if file_stamp(path) not in (stamp, None):
-            raise DataError(
-                f"{path}: must stay as it is while it is in use (got another file, or one that was"
-                " written to); start again when it is whole"
-            )
+        return run_apart("HDF5", path).decode("utf-8", "replace").strip()
+    except ChildProcessError as error:
+        return f"not a readable HDF5 file, perhaps damaged or truncated ({error})"

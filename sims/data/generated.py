@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.data.named import NamedData, Origin
+from biorrr.sims.data.published import NamedData, Origin
 from biorrr.sims.data.values import DataError
 from biorrr.sims.lab.settings import option
 from biorrr.sims.lazy import np

@@ -12,12 +12,10 @@ from typing import ClassVar
 
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.files import readable
-from biorrr.sims.data.named import NamedData, Origin, SourceFile
+from biorrr.sims.data.published import NamedData, Origin, SourceFile
 from biorrr.sims.data.values import DataError
 from biorrr.sims.lab.settings import option
 from biorrr.sims.lazy import np
-
-CIFAR_PIXELS = 3 * 32 * 32  # channel by channel
 
 
 def _idx_files(name: str, url: str, checksums: dict[str, str]) -> tuple[SourceFile, ...]:
@@ -48,8 +46,8 @@ class Pictures(NamedData):
     split: str = option("test", "pictures to take", choices=("test", "train"))
 
     def _read(self) -> Dataset:
-        chosen = slice(self.test_files) if self.split == "test" else slice(self.test_files, None)
-        paths = [file.fetch() for file in self.origin.files[chosen]]
+        test, train = self.origin.files[: self.test_files], self.origin.files[self.test_files :]
+        paths = [file.fetch() for file in (test if self.split == "test" else train)]
         pixels, labels = self._pictures(paths)
         if labels.max() >= self.classes:
             raise DataError(
@@ -107,15 +105,11 @@ class MNIST(Pictures):
     )
 
     def _pictures(self, paths: list[Path]) -> tuple[np.ndarray, np.ndarray]:
-        (images_path, labels_path), (images, labels) = paths, map(read_idx, paths)
-        if images.shape[1:] != self.shape or labels.ndim != 1:
+        images, labels = map(read_idx, paths)
+        if images.shape != (*labels.shape, *self.shape):
             raise DataError(
-                f"{images_path}: must hold 28 x 28 pictures with a label each (got {images.shape})"
-            )
-        if len(images) != len(labels):
-            raise DataError(
-                f"{labels_path}: must hold a label for each of {len(images)} pictures (got"
-                f" {len(labels)})"
+                f"{paths[0]}: must hold 28 x 28 pictures with a label each (got shapes"
+                f" {images.shape} and {labels.shape})"
             )
         return images.reshape(len(images), -1), labels
 
@@ -188,7 +182,7 @@ class CIFAR10(Pictures):
 
     def _pictures(self, paths: list[Path]) -> tuple[np.ndarray, np.ndarray]:
         pictures = (10_000 if self.split == "test" else 50_000) // len(paths)
-        record = self.label_bytes + CIFAR_PIXELS
+        record = self.label_bytes + math.prod(self.shape)
         for path in paths:
             if path.stat().st_size != pictures * record:
                 raise DataError(
@@ -237,9 +231,8 @@ def read_idx(path: Path) -> np.ndarray:
         shape = tuple(int.from_bytes(file.read(4), "big") for _ in range(magic[3]))
         values = file.read(math.prod(shape) + 1)  # one more than there should be
     if len(values) != math.prod(shape) or 0 in shape:
-        size = "more" if len(values) > math.prod(shape) else len(values)
         raise DataError(
-            f"{path}: must hold {math.prod(shape)} bytes of shape {shape} (got {size}); it is"
-            " truncated"
+            f"{path}: must hold {math.prod(shape)} bytes of shape {shape} (got"
+            f" {len(values)}); it is truncated, or damaged"
         )
     return np.frombuffer(values, np.uint8).reshape(shape)

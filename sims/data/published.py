@@ -1,26 +1,154 @@
-"""Published data in formats of their own: digits, spike counts in V1 and V2, features and concepts
-of video frames.
+"""Published data sets: where they come from, under which terms, how their files are found or
+downloaded, and those in formats of their own.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import re
+import shutil
+import sys
+import tarfile
 from dataclasses import dataclass
-from itertools import chain
+from itertools import takewhile
 from pathlib import Path
+from typing import ClassVar
 
+from biorrr.files import whole_file
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.data.files import readable
-from biorrr.sims.data.matlab import read_mat
-from biorrr.sims.data.named import NamedData, Origin, SourceFile
-from biorrr.sims.data.values import DataError
-from biorrr.sims.lab.settings import option
+from biorrr.sims.data.values import Data, DataError
+from biorrr.sims.lab.settings import key_of, option
 from biorrr.sims.lazy import np
 
 BINS_PER_TRIAL = 10  # of 100 ms; rows of V1 and V2 run trial by trial
 ATTRIBUTE = re.compile(r"@attribute\s+('[^']+'|\S+)\s+(?P<kind>.+)", re.IGNORECASE)
 FEATURES, CONCEPTS = 120, 101  # of MediaMill
+
+
+def folders() -> list[Path]:
+    """Return the folders searched for data files, in order: ``$BIORRR_DATA`` where set, then the
+    user's cache.
+    """
+    import platformdirs
+
+    named = os.environ.get("BIORRR_DATA")
+    return [
+        *([Path(named).expanduser()] if named else []),
+        platformdirs.user_cache_path("biorrr") / "data",
+    ]
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One file of a data set.
+
+    Parameters
+    ----------
+    path
+        Where it lies below a data folder, e.g. ``mnist/t10k-images-idx3-ubyte.gz``.
+    url
+        Where it is downloaded from.
+    sha256
+        Checksum of what the url gives. A file without one is never downloaded: the user is told to
+        fetch it.
+    member
+        The file's path inside the downloaded tar archive, where it comes in one.
+    """
+
+    path: str
+    url: str
+    sha256: str | None = None
+    member: str | None = None
+
+    def found(self) -> Path | None:
+        """Look for the file in the data folders; None where it is in none."""
+        return next((path for folder in folders() if (path := folder / self.path).is_file()), None)
+
+    def fetch(self) -> Path:
+        """Find the file, or download it into the user's cache."""
+        if (path := self.found()) is not None:
+            return path
+        target = folders()[-1] / self.path
+        what = f"{self.member} from {self.url}" if self.member else self.url
+        remedy = f"get {what} and put it at {target} or at $BIORRR_DATA/{self.path}"
+        if self.sha256 is None:
+            raise DataError(
+                f"{self.path}: not found, and has no published checksum to download it by; {remedy}"
+            )
+        try:
+            self._download(target)
+        except ValueError as error:  # pooch found another checksum
+            raise DataError(
+                f"{self.path}: {self.url} returned a different file from the one expected"
+                f" ({error}); {remedy}"
+            ) from error
+        except (OSError, KeyError, tarfile.TarError) as error:
+            reason = type(error).__name__
+            raise DataError(
+                f"{self.path}: not found, and the download failed ({reason}); {remedy}"
+            ) from error
+        return target
+
+    def _download(self, target: Path) -> None:
+        import pooch
+
+        pooch.get_logger().setLevel("WARNING")
+        name = Path(self.url).name if self.member else target.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        print(f"downloading {self.url}", file=sys.stderr)
+        downloaded = pooch.retrieve(
+            self.url,
+            f"sha256:{self.sha256}",
+            fname=name,
+            path=target.parent,
+            progressbar=sys.stderr.isatty(),
+        )
+        if self.member:
+            with tarfile.open(downloaded) as archive:
+                content = archive.extractfile(self.member)
+                if content is None:
+                    raise KeyError(self.member)
+                with whole_file(target) as partial, partial.open("wb") as copy:
+                    shutil.copyfileobj(content, copy)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Origin of a data set.
+
+    Parameters
+    ----------
+    summary
+        One line: what X and Y are.
+    home, licence, citation
+        Where it comes from, under which terms, what to cite.
+    files
+        The files that make it up; empty where it needs none.
+    """
+
+    summary: str
+    home: str
+    licence: str
+    citation: str
+    files: tuple[SourceFile, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedData(Data):
+    """Base of the named data sets."""
+
+    origin: ClassVar[Origin]
+
+    def __str__(self) -> str:
+        """Return the name, or the table that options and configs hold, without what is usual."""
+        usual = vars(type(self)())
+        chosen = {name: value for name, value in vars(self).items() if value != usual[name]}
+        if not chosen:
+            return self.name
+        told = [f"{key_of(name)} = {json.dumps(value)}" for name, value in chosen.items()]
+        return f'{{name = "{self.name}", {", ".join(told)}}}'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +207,8 @@ class V1V2(NamedData):
     target: str = option("V2", "area that is predicted", choices=("V1", "V2"))
 
     def _read(self) -> Dataset:
+        from biorrr.sims.data.arrays import read_mat
+
         path = self.origin.files[0].fetch()
         X, Y = read_mat(path, ("X", f"Y_{self.target}")).values()
         if X.shape != (4000, 79) or Y.shape != (4000, 31):
@@ -113,6 +243,8 @@ class MediaMill(NamedData):
     )
 
     def _read(self) -> Dataset:
+        from biorrr.sims.data.files import readable
+
         path = self.origin.files[0].fetch()
         with readable(path, "not a readable ARFF file"):
             values = read_arff(path)
@@ -124,27 +256,22 @@ class MediaMill(NamedData):
 
 def read_arff(path: Path) -> np.ndarray:
     """Return the values of MediaMill's dense ARFF file, (T, 221): features, then concepts."""
-    kinds = []
     with path.open(encoding="utf-8") as file:
-        for line in iter(file.readline, ""):
-            if line.strip().lower() == "@data":
-                break
-            if attribute := ATTRIBUTE.match(line.strip()):
-                kinds.append(attribute["kind"].replace(" ", "").lower().replace("real", "numeric"))
+        header = takewhile(lambda line: line.strip().lower() != "@data", file)
+        found = [one["kind"] for line in header if (one := ATTRIBUTE.match(line.strip()))]
+        kinds = [one.replace(" ", "").lower().replace("real", "numeric") for one in found]
         if kinds != ["numeric"] * FEATURES + ["{0,1}"] * CONCEPTS:
             raise DataError(
                 f"{path}: must have {FEATURES} numeric features and then {CONCEPTS} {{0,1}} classes"
                 f" (got {kinds.count('numeric')} and {kinds.count('{0,1}')} of {len(kinds)});"
                 " another set, or truncated?"
             )
-        first = next((line for line in file if line.strip() and not line.startswith("%")), None)
-        if first is None:
-            raise DataError(f"{path}: has no row after @data; is it truncated?")
-        if first.lstrip().startswith("{"):
-            raise DataError(
-                f"{path}: rows must be dense, {len(kinds)} values each (got a sparse row)"
-            )
-        values = np.loadtxt(chain([first], file), delimiter=",", comments="%", ndmin=2)
+        rows = [line for line in file if line.strip() and not line.startswith("%")]
+    if not rows:
+        raise DataError(f"{path}: has no row after @data; is it truncated?")
+    if rows[0].lstrip().startswith("{"):
+        raise DataError(f"{path}: rows must be dense, {len(kinds)} values each (got a sparse row)")
+    values = np.loadtxt(rows, delimiter=",", comments="%", ndmin=2)
     if values.shape[1] != len(kinds):
         raise DataError(f"{path}: rows must have {len(kinds)} values (got {values.shape[1]})")
     return values

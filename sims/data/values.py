@@ -1,7 +1,7 @@
 """Names of data, which settings hold and configs write as tables.
 
-Each names a data set, or a file with the options that say what to take of it, and its method loads
-the data. This module imports nothing heavy, so that ``--help`` need not wait.
+Each names a data set, or a file of the user's with the options that say what to take of it, and its
+method loads the data. This module imports nothing heavy, so that ``--help`` need not wait.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 from collections.abc import Collection, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from biorrr.sims.data.dataset import Dataset
 
 D = TypeVar("D", bound="Data")
+Y_HELP = "file with Y, where --data holds X alone (.csv, .npy); or variable with Y in a .mat file"
 
 
 class DataError(InputError):
@@ -43,15 +45,11 @@ class Data(Settings):
         return self.set_name
 
     def load(self) -> Dataset:
-        """Read the data. Files must not change while they are read."""
-        from biorrr.sims.data.files import check_stamps, file_stamp
+        """Read the data."""
+        return self._read()
 
-        stamps = {path: file_stamp(path) for path in self.files}
-        try:
-            loaded = self._read()
-        finally:
-            check_stamps(stamps)  # what is wrong with a file may be that it is being written
-        return loaded
+    def _read(self) -> Dataset:
+        raise NotImplementedError
 
     def checksum(self) -> str:
         """Return the checksum of the numbers, ``load().checksum``: take that where the data are
@@ -59,24 +57,13 @@ class Data(Settings):
         """
         return self.load().checksum
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """Files of the user's that are read."""
-        return ()
-
-    def _read(self) -> Dataset:
-        raise NotImplementedError
-
     def plain(self) -> str | dict[str, Any]:
         """Return the value as TOML holds it: a table, or a name alone where all options have their
         defaults.
         """
         if self.set_name and self == type(self)():
             return self.set_name
-        given = {
-            key_of(field.name): getattr(self, field.name) for field in dataclasses.fields(self)
-        }
-        table = {key: value for key, value in given.items() if value is not None}
+        table = {key_of(name): value for name, value in vars(self).items() if value is not None}
         return {"name": self.set_name} | table if self.set_name else table
 
     def __str__(self) -> str:
@@ -102,7 +89,7 @@ class Data(Settings):
             Fields of the value, in place of those ``given``. Text is read as the field's type.
         """
         if isinstance(given, Data):
-            return _made(type(given), vars(given) | dict(options))
+            return make(type(given), vars(given) | dict(options))
         named = {one.set_name: one for one in cls.kinds() if one.set_name}
         fields = _table(given, named) | dict(options)
         place = fields.get("name", fields.get("file"))
@@ -112,17 +99,15 @@ class Data(Settings):
                 f" (got {given!r})"
             )
         if fields.pop("name", None) in named:
-            return _made(named[place], fields)
-        hint = did_you_mean(place, named)
-        mistyped = (
-            hint and isinstance(given, str) and not Path(place).exists() and not Path(place).suffix
-        )
-        if "file" not in fields or mistyped:
+            return make(named[place], fields)
+        ending, hint = Path(place).suffix.lower(), did_you_mean(place, named)
+        mistyped = hint and isinstance(given, str) and not Path(place).exists() and not ending
+        if "file" not in fields or mistyped or not issubclass(FileData, cls):
             raise DataError(
                 f"{place}: no such data set or file" + (hint or f"; there are {', '.join(named)}")
             )
-        files: list[Any] = [one for one in cls.kinds() if not one.set_name]
-        return _made(next(one for one in files if one.is_meant(fields)), fields)
+        is_recording = ending == ".nwb" or {"source", "target"} & fields.keys()
+        return make(Matlab if ending == ".mat" else Pair if is_recording else Arrays, fields)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,19 +117,79 @@ class FileData(Data):
     file: str = option(dataclasses.MISSING, "path of the file", metavar="FILE", kw_only=False)
 
     @property
-    def files(self) -> tuple[Path, ...]:
-        """The file."""
-        return (Path(self.file),)
-
-    @property
     def name(self) -> str:
         """Path of the file."""
         return self.file
 
-    @classmethod
-    def is_meant(cls, fields: Mapping[str, Any]) -> bool:
-        """Return True if ``fields``, with the path of a file, say that it is of this kind."""
-        raise NotImplementedError
+
+@dataclass(frozen=True, kw_only=True)
+class Pair(FileData):
+    """Two areas of a recording, bin by bin and trial by trial: X of the source, Y of the target."""
+
+    source: str | None = option(None, "source area of a recording, which predicts the target")
+    target: str | None = option(None, "target area of a recording or of v1v2, which is predicted")
+    align: str = option("start", "event at which time in the window is zero")
+    window: tuple[float, float] | None = option(
+        None,
+        "begin and end of the window in seconds; by default from the event to the end of the"
+        " shortest trial",
+        metavar="BEGIN END",
+    )
+    bin: float = option(0.1, "width of a time bin in seconds", at_least=1e-4)
+    lag: float = option(0.0, "seconds by which the target's window follows the source's")
+    condition: str | None = option(
+        None, "column of the trials that holds the condition; several joined by +"
+    )
+    minimum_rate: float = option(0.5, "leave out units with fewer spikes per second", at_least=0)
+    quality: str = option(
+        "good", "units to use, by the label of spike sorting", choices=("good", "all")
+    )
+    scale: str = option("none", "transform of spike counts", choices=("none", "sqrt"))
+    area: str | None = option(None, "column that holds the area of a unit, if it is not found")
+    trials: str | None = option(None, "table of trials or presentations, if there are several")
+    series: str | None = option(None, "time series to use in place of spikes")
+
+    def _read(self) -> Dataset:
+        from biorrr.sims.recordings.recording import Recording
+
+        chosen = {"area": self.area, "trials": self.trials, "series": self.series}
+        with closing(Recording.of_file(self.file, **chosen)) as recording:
+            return recording.take(self)
+
+    def __str__(self) -> str:
+        both = f", {self.source} to {self.target}" if self.source and self.target else ""
+        return self.file + both
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matlab(FileData):
+    """X and Y in one file of MATLAB (.mat), of any version."""
+
+    x: str = option("X", "variable with X in a .mat file", metavar="NAME")
+    y: str = option("Y", Y_HELP, metavar="FILE|NAME")
+
+    def _read(self) -> Dataset:
+        from biorrr.sims.data.arrays import read_mat
+        from biorrr.sims.data.dataset import Dataset
+
+        held = read_mat(Path(self.file), (self.x, self.y))
+        return Dataset(str(self), held[self.x], held[self.y])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrays(FileData):
+    """X and Y in one .npz file, or each in a .npy or .csv file of its own."""
+
+    y: str | None = option(None, Y_HELP, metavar="FILE|NAME", kw_only=False)
+
+    def _read(self) -> Dataset:
+        from biorrr.sims.data.arrays import read_samples
+        from biorrr.sims.data.dataset import Dataset
+
+        return Dataset(str(self), *read_samples(self.file, self.y))
+
+    def __str__(self) -> str:
+        return self.file if self.y is None else f"{self.file} and {self.y}"
 
 
 def _table(given: Any, named: Collection[str]) -> dict[str, Any]:
@@ -165,7 +210,7 @@ def _table(given: Any, named: Collection[str]) -> dict[str, Any]:
     return {"name" if text in named else "file": text} if text else {}
 
 
-def _made(kind: type[D], fields: Mapping[str, Any]) -> D:
+def make(kind: type[D], fields: Mapping[str, Any]) -> D:
     """Make a value of ``kind`` from fields, of which text is read as the field's type."""
     known = types_of(kind)
     place = fields.get("file", kind.set_name)
@@ -184,3 +229,28 @@ def _made(kind: type[D], fields: Mapping[str, Any]) -> D:
         return kind(**values)
     except SettingsError as error:
         raise DataError(f"{place}: {error}") from None
+
+
+def load(
+    data: str | Path | Mapping[str, Any] | Data, y: str | Path | None = None, **options: Any
+) -> Dataset:
+    """Load data with X and Y.
+
+    Parameters
+    ----------
+    data
+        A name of :data:`CATALOGUE`; the path of an .npz or .mat file with X and Y, of a .npy or
+        .csv file with X, or of a recording; a table, as config files hold it; or a value.
+    y
+        Path of Y's file, where Y has its own, or the name of the variable with Y in a .mat file.
+    options
+        Fields of the value, e.g. ``m=40`` for synthetic, ``x="spikes"`` for the variable with X in
+        a .mat file, or ``source="VISp", target="VISl"`` for a recording.
+
+    Examples
+    --------
+    >>> load("synthetic", samples=100, m=5, n=4).X.shape
+    (100, 5)
+    """
+    given = options if y is None else options | {"y": str(y)}
+    return Data.made_from(data, given).load()

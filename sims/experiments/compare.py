@@ -30,11 +30,14 @@ from biorrr.sims.comparisons.contenders import (
     CIRCUIT,
     STABLE,
     Contender,
+    Posed,
+    Problem,
     compare_learners,
     final_numbers,
+    load_rows,
+    pose,
 )
-from biorrr.sims.comparisons.problems import Posed, Problem, pose
-from biorrr.sims.comparisons.sentences import check_claims
+from biorrr.sims.comparisons.judgements import check_claims
 from biorrr.sims.data import Data, Dataset, Synthetic
 from biorrr.sims.data.published import MediaMill
 from biorrr.sims.lab import (
@@ -44,13 +47,14 @@ from biorrr.sims.lab import (
     Findings,
     Lab,
     Quantity,
-    check_rank,
     data_option,
     experiment,
     option,
+    quantities,
     seeds_option,
 )
 from biorrr.sims.lazy import analysis, models, xr
+from biorrr.sims.words import counted, snake
 
 STEPS = {"online": 100_000, "offline": 20_000}  # as in the paper: five of its epochs, and one
 QUICK_STEPS = {"online": 10_000, "offline": 500}
@@ -153,81 +157,58 @@ def compare(lab: Lab, settings: CompareSettings) -> Findings:
     """Compare all learners on the same data, and judge what the paper says of its figures."""
     if settings.quick:
         settings = lab.set(seeds=min(settings.seeds, QUICK_SEEDS))
-    data = first_rows(lab.load(settings.data), settings.rows)
-    check_rank(max(settings.k), data)
+    data = load_rows(lab)
     posed = pose(data, settings.problems, settings.ridge)
 
-    compared = compare_learners(
-        lab,
-        [one for problem in posed for one in contenders_of(problem, data.name, settings)],
-        posed,
-    )
+    contenders = [one for problem in posed for one in contenders_of(problem, data.name, settings)]
+    compared = compare_learners(lab, contenders, posed)
 
-    quantities = [
-        Quantity("data", data.name),
-        Quantity("rows", len(data.X)),
-        Quantity("ridge", settings.ridge),
-    ]
+    numbers = quantities({"data": data.name, "rows": len(data.X), "ridge": settings.ridge})
+    titles, results = [], {}
     figures: list[Figure] = []
     claims: list[Claim] = []
-    results = {}
     for problem, courses in compared.items():
-        what = describe(posed[problem].data, problem, settings)
-        which = plain(problem) if settings.all else ""
+        titles.append(describe(posed[problem].data, problem, settings))
+        which = snake(problem) if settings.all else ""
         results[f"run-{which}" if which else "run"] = courses
-        quantities += summary(courses, posed[problem], problem, settings)
-        figures += draw(courses, problem, what, which)
-        claims += check_claims(courses, problem, len(data.X), run=what, data=data.name)
+        numbers += summary(courses, posed[problem], problem, settings)
+        figures += draw(courses, problem, titles[-1], which)
+        claims += check_claims(courses, problem, len(data.X), run=titles[-1], data=data.name)
     return Findings(
-        title="; ".join(describe(posed[problem].data, problem, settings) for problem in compared)
-        + "; data are centred",
-        quantities=quantities,
+        title="; ".join([*titles, "data are centred"]),
+        quantities=numbers,
         data=results,
         figures=figures,
         claims=claims,
     )
 
 
-def first_rows(data: Dataset, rows: int | None) -> Dataset:
-    """Return the data with their first ``rows`` samples only, or all."""
-    return (
-        data
-        if rows is None or rows >= len(data.X)
-        else replace(data, X=data.X[:rows], Y=data.Y[:rows])
-    )
-
-
 def contenders_of(problem: Problem, data: str, settings: CompareSettings) -> Iterator[Contender]:
     """Yield all contenders of a problem, the circuit's first."""
-    online, steps = problem.setting == "online", settings.steps_of(problem)
-    few, dear = min(steps, BATCH_STEPS), min(steps, DEAR_SAMPLES)
+    online, cca, steps = problem.setting == "online", problem.s == 1, settings.steps_of(problem)
+    few, dear, offline = (min(steps, n) for n in (BATCH_STEPS, DEAR_SAMPLES, STEPS["offline"]))
     exact = {"tol": 0.0}  # all seeds stop together
     # Whose rates the paper prints, and for which setting.
     bio, ann, none = ("biorrr", problem.setting), ("ann", problem.setting), None
-    # Name: algorithm, its options, steps, rates.
-    runners: dict[str, tuple[Any, dict[str, Any], int, tuple[str, str] | None]] = {}
-    if online:
-        runners |= {CIRCUIT: (None, {}, steps, bio)} if settings.simulation else {}
-        runners[problem.bio] = analysis.OnlineBioRRR, {}, steps, bio
-    if not online or problem.s == 1:
-        name = f"{problem.bio}, offline" if online else problem.bio
-        own_steps = min(steps, STEPS["offline"]) if online else steps
-        runners[name] = analysis.OfflineBioRRR, exact, own_steps, ("biorrr", "offline")
-    if problem.s == 0:
-        runners["IQMD"] = analysis.IQMD, {"online": online} | exact, dear, none
-        runners["ANN"] = analysis.TwoLayerANN, {"online": online} | exact, steps, ann
-    else:
-        runners |= {"MSG-CCA": (analysis.CappedMSG, {}, dear, none)} if online else {}
-        runners |= {
-            "CCALin": (analysis.CCALin, exact, few, none),
-            "CCALin, 1 step": (analysis.CCALin, exact | {"gradient_steps": 1}, few, none),
-            "SAA": (analysis.SAA, exact, few, none),
-        }
-    for (name, (algorithm, options, own_steps, whose)), k in product(runners.items(), settings.k):
-        rates = None
-        if whose and settings.rates == "paper":
-            rates = printed_rates(data, problem.s, k, *whose)
-        yield Contender(problem, name, algorithm, k, own_steps, rates, tuple(options.items()))
+    alone = analysis.OfflineBioRRR, exact
+    # Whether it takes part; name, algorithm, its options, steps, rates.
+    runners: list[tuple[bool, str, Any, dict[str, Any], int, tuple[str, str] | None]] = [
+        (online and settings.simulation, CIRCUIT, None, {}, steps, bio),
+        (online, problem.bio, analysis.OnlineBioRRR, {}, steps, bio),
+        (not online, problem.bio, *alone, steps, bio),
+        (online and cca, f"{problem.bio}, offline", *alone, offline, ("biorrr", "offline")),
+        (not cca, "IQMD", analysis.IQMD, {"online": online} | exact, dear, none),
+        (not cca, "ANN", analysis.TwoLayerANN, {"online": online} | exact, steps, ann),
+        (online and cca, "MSG-CCA", analysis.CappedMSG, {}, dear, none),
+        (cca, "CCALin", analysis.CCALin, exact, few, none),
+        (cca, "CCALin, 1 step", analysis.CCALin, exact | {"gradient_steps": 1}, few, none),
+        (cca, "SAA", analysis.SAA, exact, few, none),
+    ]
+    for (runs, name, algorithm, options, own_steps, whose), k in product(runners, settings.k):
+        if runs:
+            printed = whose and settings.rates == "paper"
+            rates = printed_rates(data, problem.s, k, *whose) if printed else None
+            yield Contender(problem, name, algorithm, k, own_steps, rates, tuple(options.items()))
 
 
 def printed_rates(data: str, s: float, k: int, algorithm: str, setting: str) -> models.Rates | None:
@@ -240,11 +221,6 @@ def printed_rates(data: str, s: float, k: int, algorithm: str, setting: str) -> 
         return None
 
 
-def plain(text: object) -> str:
-    """Return the text as part of the name of a number or a file."""
-    return "_".join("".join(c if c.isalnum() else " " for c in str(text).lower()).split())
-
-
 def plain_name(learner: str, k: int) -> str:
     """Return the prefix of the numbers of a learner at one rank."""
     return f"{''.join(c if c.isalnum() else '_' for c in learner.lower()).strip('_')}_k{k}"
@@ -252,7 +228,7 @@ def plain_name(learner: str, k: int) -> str:
 
 def prefix(problem: Problem, settings: CompareSettings) -> str:
     """Return the prefix of the numbers of a problem, where there are several."""
-    return f"{plain(problem)}_" if len(settings.problems) > 1 else ""
+    return f"{snake(problem)}_" if settings.all else ""
 
 
 def epochs(rows: int, problem: Problem, settings: CompareSettings) -> float:
@@ -262,13 +238,12 @@ def epochs(rows: int, problem: Problem, settings: CompareSettings) -> float:
 
 def describe(data: Dataset, problem: Problem, settings: CompareSettings) -> str:
     """Return in words what was run."""
-    done = f"{settings.steps_of(problem):,} {STEPS_ARE[problem.setting]}"
-    if passes := epochs(len(data.X), problem, settings):
-        done += f" ({passes:.3g} epochs)"
-    seeds = f"{settings.seeds} seed{'s' if settings.seeds > 1 else ''}"
+    passes = epochs(len(data.X), problem, settings)
     return (
         f"{data.name}: {data.direction}; {problem.objective.upper()} {problem.setting},"
-        f" {done}, {seeds}"
+        f" {settings.steps_of(problem):,} {STEPS_ARE[problem.setting]}"
+        + (f" ({passes:.3g} epochs)" if passes else "")
+        + f", {counted(settings.seeds, 'seed')}"
     )
 
 
@@ -276,16 +251,11 @@ def summary(
     courses: xr.Dataset, posed: Posed, problem: Problem, settings: CompareSettings
 ) -> list[Quantity]:
     """Return the final numbers of every learner at every rank, and the optimum."""
-    known = {
-        "s": problem.s,
-        "direction": posed.data.direction,
-        "epochs": epochs(len(posed.data.X), problem, settings),
-    }
-    known |= {f"optimum_k{k}": posed.exact.optimum(k) for k in settings.k}
-    found = [Quantity(name, value) for name, value in known.items()]
+    passes = epochs(len(posed.data.X), problem, settings)
+    known = {"s": problem.s, "direction": posed.data.direction, "epochs": passes}
+    found = quantities(known | {f"optimum_k{k}": posed.exact.optimum(k) for k in settings.k})
     for learner, k in product(courses["learner"].values, settings.k):
-        row = f"{learner}, k = {k}"
-        row = f"{problem}: {row}" if len(settings.problems) > 1 else row
+        row = f"{problem}: {learner}, k = {k}" if settings.all else f"{learner}, k = {k}"
         found += final_numbers(plain_name(learner, k), courses.sel(learner=learner, k=k), row)
     return [replace(one, name=f"{prefix(problem, settings)}{one.name}") for one in found]
 
@@ -297,7 +267,7 @@ def draw(results: xr.Dataset, problem: Problem, title: str, which: str) -> list[
     from biorrr.analysis.figures.races import plot_constraint, plot_race
 
     results = results.sel(rates=STABLE)
-    learners = [str(one) for one in results["learner"].values]
+    learners = results["learner"].values.tolist()
     constrained = [one for one in learners if one == CIRCUIT or one.startswith("Bio")]
     mixed = any(one.endswith("offline") for one in learners)
     steps = "samples or iterations" if mixed else STEPS_ARE[problem.setting]

@@ -31,6 +31,7 @@ from biorrr.sims.lab import (
     data_option,
     experiment,
     option,
+    quantities,
     seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
@@ -222,12 +223,11 @@ def simulate(
 ) -> Any:
     """Run a circuit on samples drawn with ``seed``; None if it diverges."""
     X, Y = problem
+    options = {"snapshots": ("linear", 100), "record": (), "progress": False} | options
     order = np.random.default_rng(seed).integers(len(X), size=samples)
-    given = {"order": order, "snapshots": ("linear", 100), "record": (), "progress": False}
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of fewer interneurons than outputs
-            return completed(circuit.run(X, Y, **given | options))
+        with warnings.catch_warnings(action="ignore"):  # of fewer interneurons than outputs
+            return completed(circuit.run(X, Y, order=order, **options))
     except circuits.Diverged:
         return None
 
@@ -243,21 +243,21 @@ def learn(
     from biorrr.analysis.interneurons import expected_excess, linear_modes
 
     k, (X, Y), rates = task.settings.k, problems[problem], models.Rates(x, y * x, q * x, r * q * x)
-    exact, samples, results = analysis.ExactSolution(X, Y), task.settings.samples, []
+    exact, samples, found = analysis.ExactSolution(X, Y), task.settings.samples, []
     for seed in task.settings.every_seed:
         rng = np.random.default_rng([seed, 1])
         weights = {"Vx": 0.01 * rng.standard_normal((X.shape[1], k))}
         weights["Vy"] = 0.1 * rng.standard_normal((Y.shape[1], k))
         Q = np.linalg.qr(rng.standard_normal((l, k)))[0].T if l > k else np.eye(k, l)
         weights |= {"Q": Q / 3, "R": Q.T / 3} if l else {"M": np.eye(k) / 9}  # QR of any l >= k
-        one = simulate((X, Y), make_circuit(task, l, rates, weights), samples, seed)
-        results.append(measure(one, X, exact, k))
-    theory: dict[str, Any] = {"expected": np.nan, "settles": False}
+        run = simulate((X, Y), make_circuit(task, l, rates, weights), samples, seed)
+        found.append(xr.Dataset(measure(run, X, exact, k)))
+    expected, settles = np.nan, False
     if l in (DIRECT, k):
         slowest = linear_modes(X, Y, k, rates, direct=not l)[0].real.max()
-        theory["expected"] = expected_excess(X, Y, k, rates, direct=not l)
-        theory["settles"] = abs(slowest) * task.settings.samples > 7  # e^-7 is left at the end
-    return xr.concat([xr.Dataset(one) for one in results], "seed").assign(theory)
+        expected = expected_excess(X, Y, k, rates, direct=not l)
+        settles = abs(slowest) * samples > 7  # e^-7 is left at the end
+    return xr.concat(found, "seed").assign(expected=expected, settles=settles)
 
 
 def measure(one: Any, X: Any, exact: Any, k: int) -> dict[str, Any]:
@@ -267,13 +267,12 @@ def measure(one: Any, X: Any, exact: Any, k: int) -> dict[str, Any]:
     if one is None:
         return {"excess": 1.0, "distance": np.nan, "share": ("component", np.full(k, np.nan))}
     late = one.data.isel(snapshot=slice(one.data.sizes["snapshot"] // 2, None))
-    Vx, M, distance = late["Vx"].values, 0.0, 0.0
+    Vx = late["Vx"].values
     if "M" in late:
-        M = late["M"].values
+        M, distance = late["M"].values, 0.0
     else:
         Q, R = late["Q"].values, late["R"].values
-        M = Q @ R
-        distance = np.linalg.norm(Q.swapaxes(1, 2) - R) / np.linalg.norm(Q)
+        M, distance = Q @ R, np.linalg.norm(Q.swapaxes(1, 2) - R) / np.linalg.norm(Q)
     A = exact.Vx(k).T @ (X.T @ X / len(X)) @ Vx  # what each output takes of each exact direction
     inhibition = np.einsum("tij,tjk,tik->ti", A, M, A) / np.square(A).sum(axis=2)
     return {
@@ -289,27 +288,23 @@ def follow_oscillation(
     """Return decay and frequency per sample of the slowest oscillation near the optimum, predicted,
     and measured by the autocorrelation of its amplitude a: exp(p lag) = <a(t + lag) a*> / <|a|^2>.
     """
-    from biorrr.analysis import interneurons as theory
+    from biorrr.analysis.interneurons import slowest_oscillation
 
-    k, (X, Y), x = task.settings.k, problems[problem], 0.0003
-    rates, best = models.Rates(x, y * x, q * x), theory.optimum(X, Y, k, direct=not l)
-    values, modes, read = theory.linear_modes(X, Y, k, rates, direct=not l)
-    at = max(np.flatnonzero(values.imag > abs(values.real)), key=lambda i: values[i].real)
-    mode = modes[:, at] / np.abs(modes[:, at]).max()
-    start = theory.unflatten(theory.flatten(best) + 0.1 * mode.real, best)
+    (X, Y), x, settings = problems[problem], 0.0003, task.settings
+    rates = models.Rates(x, y * x, q * x)
+    theory, start, amplitude = slowest_oscillation(X, Y, settings.k, rates, direct=not l)
+    predicted = {"decay_theory": -theory.real, "frequency_theory": theory.imag}
     names = ("Vx", "Vy", "Q", "R") if l else ("Vx", "Vy", "M")
     circuit = make_circuit(task, l, rates, dict(zip(names, start, strict=True)))
-    predicted = {"decay_theory": -values[at].real, "frequency_theory": values[at].imag}
     lag, product, power = 500, 0.0, 0.0
-    samples = lag * max(task.settings.samples // lag, 2)
-    for seed in task.settings.every_seed:
+    samples = lag * max(settings.samples // lag, 2)
+    for seed in settings.every_seed:
         run = simulate((X, Y), circuit, samples, seed, snapshots=[*range(0, samples + 1, lag)])
         if run is None:
             return predicted | {"decay": np.nan, "frequency": np.nan}
-        weights = theory.align([run.data[name].values for name in names], best)
-        amplitude = (theory.flatten(weights) - theory.flatten(best)) @ read[at]
-        product += amplitude[1:] @ amplitude[:-1].conj()
-        power += np.square(np.abs(amplitude[:-1])).sum()
+        a = amplitude([run.data[name].values for name in names])
+        product += a[1:] @ a[:-1].conj()
+        power += np.square(np.abs(a[:-1])).sum()
     p = np.log(product / power) / lag
     return predicted | {"decay": -p.real, "frequency": p.imag}
 
@@ -333,46 +328,48 @@ def silence_cells(task: Task, problem: tuple[Any, Any], silent: int) -> dict[str
     for seed in task.settings.every_seed:
         turn = np.linalg.qr(np.random.default_rng(seed).standard_normal((2 * k, 2 * k)))[0][:k]
         Q = np.sqrt(M) @ turn
-        circuit = make_circuit(task, 2 * k, rates, {"Vx": Vx, "Vy": Vy, "Q": Q, "R": Q.T})
+        start = {"Vx": Vx, "Vy": Vy, "Q": Q, "R": Q.T}
+        circuit = make_circuit(task, 2 * k, rates, start)
         events = [models.Silence(0, tuple(range(silent)))] if silent else []
         later = simulate(problem, circuit, task.settings.samples, seed, events=events)
-        lost = (np.inf, np.inf, np.inf)
-        after = look(later.Vx, later.Vy, later.Q, later.R) if later is not None else lost
-        found.append([look(Vx, Vy, Q, Q.T), after])
+        after = look(**later.weights) if later is not None else (np.inf, np.inf, np.inf)
+        found.append([look(**start), after])
     names = ("plateaus", "variance", "excess")
     return {name: (("seed", "time"), np.array(found)[..., at]) for at, name in enumerate(names)}
 
 
-def best_rates(maps: xr.Dataset, k: int) -> Iterator[Quantity]:
-    """Yield the share of rates at which each circuit learns, and the excess at its own best: those
+def best_rates(maps: xr.Dataset, k: int) -> list[Quantity]:
+    """Return the share of rates at which each circuit learns, and the excess at its own best: those
     of every second seed, scored on the others.
     """
-    first = min(1, maps.sizes["seed"] - 1)
+    first, found = min(1, maps.sizes["seed"] - 1), []
     for l, name in {k: "interneurons", DIRECT: "direct"}.items():
         excess = maps["excess"].sel(l=l).stack(rates=("x", "q"))
         learns = excess.median("seed") < TOLERATED
-        yield Quantity(f"{name}_tolerated", learns.mean().item(), PERCENT)
+        found.append(Quantity(f"{name}_tolerated", learns.mean(), PERCENT))
         for problem in maps["problem"].values.tolist():
             one = excess.sel(problem=problem)
             best = one.isel(seed=slice(0, None, 2)).mean("seed").argmin("rates").item()
             at = one.isel(seed=slice(first, None, 2), rates=best)
-            spread = at.std("seed").item() if at.size > 1 else None
-            share, key = learns.sel(problem=problem).mean().item(), f"{name}_{problem}"
-            row, rates = f"{problem}, {name}", f"with x = {at.x.item():g}, q/x = {at.q.item():g}"
-            yield Quantity(f"{key}_best", at.mean().item(), PERCENT, "best excess", spread, row=row)
-            yield Quantity(f"{key}_tolerated", share, PERCENT, f"{rates}; rates tolerated", row=row)
+            spread = at.std("seed") if at.size > 1 else None
+            rates = f"with x = {at.x.item():g}, q/x = {at.q.item():g}; rates tolerated"
+            those = {
+                "best": (at.mean(), PERCENT, "best excess", spread),
+                "tolerated": (learns.sel(problem=problem).mean(), PERCENT, rates),
+            }
+            found += quantities(those, f"{problem}, {name}", f"{name}_{problem}_")
+    return found
 
 
-def summarise(results: Mapping[str, xr.Dataset], k: int) -> Iterator[Quantity]:
-    """Yield what the comparison comes to."""
+def summarise(results: Mapping[str, xr.Dataset], k: int) -> list[Quantity]:
+    """Return what the comparison comes to."""
     maps, unequal, turns, modes, silence = results.values()
-    yield from best_rates(maps, k)
+    silenced = {}
     for silent, name in {0: "intact", k: "k_left", k + 2: "fewer_left"}.items():
         for time, when in enumerate(("at_once", "later")):
             for measured in ("plateaus", "variance", "excess"):
                 one = silence[measured].sel(silent=silent).isel(time=time)
-                spread = one.std("seed").item()
-                yield Quantity(f"{measured}_{name}_{when}", one.mean("seed").item(), spread=spread)
+                silenced[f"{measured}_{name}_{when}"] = one.mean("seed"), "", "", one.std("seed")
     off = {name: abs(modes[name] / modes[f"{name}_theory"] - 1) for name in ("decay", "frequency")}
     more, share = turns["excess"].sel(l=slice(k, None)), turns["share"].sel(l=k - 1).mean("seed")
     variance = silence["variance"].isel(time=1).median("seed")
@@ -388,13 +385,17 @@ def summarise(results: Mapping[str, xr.Dataset], k: int) -> Iterator[Quantity]:
         "spared_variance": variance.sel(silent=k),
         "lost_variance": variance.sel(silent=k + 1),
     }
-    for name, (_, *bound) in CLAIMS.items():
-        yield Quantity(name, float(judged[name]), bound=(bound[0], bound[1]))
-    for name, deviation in off.items():
-        yield Quantity(f"{name}_deviation_worst", deviation.max().item())
     slower = unequal["distance"].median("seed").where(unequal["r"] < 1)  # of R from Q'
-    yield Quantity("distance_least", slower.min().item())
-    yield Quantity("distance_most", slower.max().item())
+    return [
+        *best_rates(maps, k),
+        *quantities(silenced),
+        *(
+            Quantity(name, judged[name], bound=(low, high))
+            for name, (_, low, high) in CLAIMS.items()
+        ),
+        *quantities({f"{name}_deviation_worst": one.max() for name, one in off.items()}),
+        *quantities({"distance_least": slower.min(), "distance_most": slower.max()}),
+    ]
 
 
 def compare_with_expected(results: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
@@ -420,7 +421,5 @@ def _settled(excess: Any) -> str:
     from biorrr.analysis.figures.style import percent
 
     lost, runs = np.count_nonzero(excess > 0.5), len(excess)
-    if lost == runs:
-        return "all lost"
-    some = f"{lost}/{runs} lost"
+    some = f"{lost}/{runs} lost" if lost < runs else "all lost"
     return some if 2 * lost >= runs else percent(np.median(excess)) + f" ({some})" * bool(lost)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,6 +28,7 @@ from biorrr.sims.lab import (
     data_option,
     experiment,
     option,
+    quantities,
     seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
@@ -155,10 +155,8 @@ def timing(lab: Lab, settings: TimingSettings) -> Findings:
     results = xr.merge([paired, taught, fields, theory(settings)])
     results["angle"].attrs.update(units="degrees", found=FOUND)
     results["field"].attrs["plateau"] = PLACE, PLACE + PLATEAU * SPEED
-    quantities = [
-        Quantity("data", data.name),
-        Quantity("engine", settings.engine),
-        Quantity("samples", settings.samples),
+    found = [
+        *quantities({"data": data.name, "engine": settings.engine, "samples": settings.samples}),
         *about_lags(results, settings),
         *about_delays(results),
         *about_fields(results),
@@ -168,22 +166,22 @@ def timing(lab: Lab, settings: TimingSettings) -> Findings:
             f"plasticity and time; instruction late on {data.name}, up to {settings.delays[-1]}"
             f" samples, {counted(settings.seeds, 'seed')}"
         ),
-        quantities=quantities,
+        quantities=found,
         data={"run": results},
         figures=[
             Figure("lags", partial(figures.plot_lags, results)),
             Figure("delays", partial(figures.plot_delays, results)),
             Figure("field", partial(figures.plot_fields, results)),
         ],
-        own_tests=[Claim.about(one, CLAIMS[one.name]) for one in quantities if one.name in CLAIMS],
+        own_tests=[Claim.about(one, CLAIMS[one.name]) for one in found if one.name in CLAIMS],
     )
 
 
 def pair(task: Task, rule: str) -> dict[str, Any]:
     """Return the change of the weight at every lag, (lag,), after repeated pairings."""
-    X, Y = pairing()
     # With this rate the change is the area under the product of the traces, in one pairing.
-    return {"change": ("lag", learn_weights(task, rule, X, Y, TICK / REPEATS, epochs=REPEATS))}
+    change = learn_weights(task, rule, *pairing(), TICK / REPEATS, epochs=REPEATS)
+    return {"change": ("lag", change)}
 
 
 def learn_late(
@@ -202,20 +200,20 @@ def learn_late(
     epochs = -(-settings.samples // LONGEST_SEQUENCE)
     rng = np.random.default_rng([seed, delay])
     order = rng.integers(len(data.X), size=settings.samples // epochs)
-    tau, traces = settings.trace, rule == "traces"
-    departures = [models.Eligibility(tau, 0.0, tau)] if traces else []
+    shown, late = data.X[order], np.roll(data.Y[order], delay, axis=0)
+    late[:delay] = 0.0
+    tau = settings.trace if rule == "traces" else 0.0
+    departures = [models.Eligibility(tau, 0.0, tau)] if tau else []
     circuit = settings.make_circuit(
         k=settings.k, s=0.0, ridge=0.0, seed=seed, departures=departures
     )
-    shown = data.X[order]
-    late = np.concatenate([np.zeros((delay, data.Y.shape[1])), data.Y[order][: len(order) - delay]])
     how = {"epochs": epochs, "order": "sequential", "record": (), "snapshots": 1}
     try:
         with warnings.catch_warnings(action="ignore"):  # of constant columns
             run = task.run(circuit, shown, late, **how)
     except circuits.Diverged:
         return {"angle": 90.0, "excess": 1.0}
-    trace = analysis.eligibility_trace(shown, tau if traces or delay else 0.0)
+    trace = analysis.eligibility_trace(shown, settings.trace if delay else tau)
     C_ex, C_ey = trace.T @ shown / len(order), trace.T @ late / len(order)
     fixed = analysis.traced_fixed_point(C_ex, C_ey, settings.k)
     return {
@@ -226,14 +224,12 @@ def learn_late(
 
 def run_laps(task: Task, rule: str) -> dict[str, Any]:
     """Return the field of a cell after laps with plateaus, (position,)."""
-    X, still = lap()[1], np.zeros_like(plateau())
+    X, on = lap()[1], plateau()
     # Laps without plateaus before and after: traces decay, and all of the last plateau's is
     # learned.
-    course = [still, *[plateau()] * LAPS, still]
-    inputs = np.tile(X, (len(course), 1))
-    return {
-        "field": ("position", X @ learn_weights(task, rule, inputs, np.concatenate(course), TICK))
-    }
+    Y = np.concatenate([0 * on, *[on] * LAPS, 0 * on])
+    weights = learn_weights(task, rule, np.tile(X, (LAPS + 2, 1)), Y, TICK)
+    return {"field": ("position", X @ weights)}
 
 
 def learn_weights(
@@ -246,9 +242,8 @@ def learn_weights(
     the instruction. Only proximal synapses learn.
     """
     settings, none, tick = task.settings, models.Rate(0.0), 1000 * TICK  # milliseconds
-    traces = []
-    if rule == "traces":
-        traces = [models.Eligibility(1000 * settings.tau_x, 1000 * settings.tau_plateau)]
+    traces = models.Eligibility(1000 * settings.tau_x, 1000 * settings.tau_plateau)
+    at_once = models.Leaky(0, 0, 0, 0, hold=tick, dt=tick)  # a sample is a tick
     circuit = settings.make_circuit(
         k=1,
         rates=models.Rates(x=models.Rate(rate), y=none, q=none),
@@ -257,7 +252,7 @@ def learn_weights(
         Vy0=[[1.0]],
         Q0=[[0.0]],
         R0=[[0.0]],
-        departures=[*traces, models.Leaky(0, 0, 0, 0, hold=tick, dt=tick)],  # a sample is a tick
+        departures=[traces, at_once] if rule == "traces" else [at_once],
     )
     x, y = (circuits.TimeSeries(values, tick) for values in (X, Y))
     with warnings.catch_warnings(action="ignore"):  # of large means: inputs are as they should be
@@ -305,9 +300,9 @@ def theory(settings: TimingSettings) -> xr.Dataset:
     """Return what the traces predict: the change of a weight (lag,), and the field (position,)."""
     taus = {"tau_x": settings.tau_x, "tau_plateau": settings.tau_plateau}
     change = analysis.pairing_curve(lags(), pulse_times(), PLATEAU, *taus.values())
-    between_middles = lags() + 0.5 * PLATEAU - 0.5 * pulse_times()[-1]  # of pulses and plateau
     positions, X = lap()
     weights = analysis.learned_weights(X, plateau()[:, 0], TICK, *taus.values())
+    between_middles = lags() + 0.5 * PLATEAU - 0.5 * pulse_times()[-1]  # of pulses and plateau
     return xr.Dataset(
         {
             "predicted_change": ("lag", change, taus),
@@ -323,59 +318,62 @@ def theory(settings: TimingSettings) -> xr.Dataset:
     )
 
 
-def about_lags(results: xr.Dataset, settings: TimingSettings) -> Iterator[Quantity]:
-    """Yield the time constants that a fit recovers from the curve."""
-    set_to = {"tau_x": settings.tau_x, "tau_plateau": settings.tau_plateau}
+def about_lags(results: xr.Dataset, settings: TimingSettings) -> list[Quantity]:
+    """Return the time constants that a fit recovers from the curve."""
     change, span = results["change"].sel(rule="traces").values, pulse_times()[-1] + TICK
-    fitted = analysis.fit_time_constants(lags(), change, span, PLATEAU)
-    words = ("input", "plateau")
-    for name, word in zip(set_to, words, strict=True):
-        yield Quantity(name, set_to[name], "s", word, row="time constants, set")
-    for name, word, tau in zip(set_to, words, fitted, strict=True):
-        yield Quantity(f"{name}_fitted", tau, "s", word, row="recovered from the curve")
-    wrong = max(abs(tau / set_to[name] - 1) for name, tau in zip(set_to, fitted, strict=True))
-    wrong = float(np.nan_to_num(wrong, nan=np.inf))
-    bound = -math.inf, TIME_CONSTANT_ERROR
-    yield Quantity("time_constant_error", wrong, PERCENT, bound=bound)
+    x, plateau = analysis.fit_time_constants(lags(), change, span, PLATEAU)
+    wrong = max(abs(x / settings.tau_x - 1), abs(plateau / settings.tau_plateau - 1))
+    error = float(np.nan_to_num(wrong, nan=np.inf))
+    given = {
+        "tau_x": (settings.tau_x, "s", "input"),
+        "tau_plateau": (settings.tau_plateau, "s", "plateau"),
+    }
+    fitted = {"tau_x_fitted": (x, "s", "input"), "tau_plateau_fitted": (plateau, "s", "plateau")}
+    return [
+        *quantities(given, "time constants, set"),
+        *quantities(fitted, "recovered from the curve"),
+        Quantity("time_constant_error", error, PERCENT, bound=(-math.inf, TIME_CONSTANT_ERROR)),
+    ]
 
 
-def about_delays(results: xr.Dataset) -> Iterator[Quantity]:
-    """Yield angles and excess by delay, means over seeds."""
-    mean, worst = results[["angle", "excess"]].mean("seed"), results["angle"].max("seed")
+def about_delays(results: xr.Dataset) -> list[Quantity]:
+    """Return angles and excess by delay, means over seeds."""
+    angle, excess = results["angle"].mean("seed"), results["excess"].mean("seed")
+    worst, found = results["angle"].max("seed").sel(rule="traces"), []
     labels = {"plain": "angle to the fixed point without traces", "traces": "with traces"}
     for delay in results["delay"].values.tolist():
-        row = f"instruction {delay} samples late"
+        here: dict[str, Any] = {}
         for rule, words in labels.items():
-            here = mean.sel(rule=rule, delay=delay)
-            yield Quantity(f"angle_{rule}_{delay}", here["angle"].item(), "degrees", words, row=row)
-            yield Quantity(f"excess_{rule}_{delay}", here["excess"].item(), PERCENT)
-        most = worst.sel(rule="traces", delay=delay).item()
-        yield Quantity(f"angle_traces_{delay}_max", most, "degrees", "worst seed", row=row)
-    yield Quantity("angle_traces", mean["angle"].sel(rule="traces").max().item(), "degrees")
-    most, bound = worst.sel(rule="traces").max().item(), (-math.inf, FOUND)
-    yield Quantity("angle_traces_max", most, "degrees", bound=bound)
-    late = mean["angle"].sel(rule="plain", delay=results["delay"] > 0)
+            at = {"rule": rule, "delay": delay}
+            here[f"angle_{rule}_{delay}"] = angle.sel(at), "degrees", words
+            here[f"excess_{rule}_{delay}"] = excess.sel(at), PERCENT
+        here[f"angle_traces_{delay}_max"] = worst.sel(delay=delay), "degrees", "worst seed"
+        found += quantities(here, f"instruction {delay} samples late")
+    late = angle.sel(rule="plain", delay=results["delay"] > 0)
+    found.append(Quantity("angle_traces", angle.sel(rule="traces").max(), "degrees"))
+    found.append(Quantity("angle_traces_max", worst.max(), "degrees", bound=(-math.inf, FOUND)))
     if late.size:
-        least = late.min().item()
-        yield Quantity("angle_plain_late", least, "degrees", bound=(LOST, math.inf))
+        found.append(Quantity("angle_plain_late", late.min(), "degrees", bound=(LOST, math.inf)))
+    return found
 
 
-def about_fields(results: xr.Dataset) -> Iterator[Quantity]:
-    """Yield place and width of the field that traces make and of the predicted one, and the width
+def about_fields(results: xr.Dataset) -> list[Quantity]:
+    """Return place and width of the field that traces make and of the predicted one, and the width
     without traces.
     """
     fields = results["field"]
     place, width = analysis.field_place_and_width(fields.sel(rule="traces"), TRACK)
     _, plain_width = analysis.field_place_and_width(fields.sel(rule="plain"), TRACK)
-    expected = analysis.field_place_and_width(results["predicted_field"], TRACK)
-    apart, narrower = abs(place - expected[0]), abs(width / expected[1] - 1)
-    apart = min(apart, TRACK - apart)
-    at, wide = f"place field, plateaus at {PLACE:g} cm", "its width"
-    yield Quantity("field_place", place, "cm", "peak at", row=at)
-    yield Quantity("field_width", width, "cm", "measured", row=wide)
-    yield Quantity("predicted_place", expected[0], "cm", "predicted", row=at)
-    yield Quantity("predicted_width", expected[1], "cm", "predicted", row=wide)
-    yield Quantity("plain_field_width", plain_width, "cm")
-    yield Quantity("field_place_error", apart, "cm", bound=(-math.inf, PLACE_ERROR))
-    yield Quantity("field_width_error", narrower, PERCENT, bound=(-math.inf, WIDTH_ERROR))
-    yield Quantity("field_shift", PLACE + 0.5 * PLATEAU * SPEED - place, "cm")
+    there, wide = analysis.field_place_and_width(results["predicted_field"], TRACK)
+    apart, narrower = min(abs(place - there), TRACK - abs(place - there)), abs(width / wide - 1)
+    at, its_width = f"place field, plateaus at {PLACE:g} cm", "its width"
+    return [
+        Quantity("field_place", place, "cm", "peak at", row=at),
+        Quantity("field_width", width, "cm", "measured", row=its_width),
+        Quantity("predicted_place", there, "cm", "predicted", row=at),
+        Quantity("predicted_width", wide, "cm", "predicted", row=its_width),
+        Quantity("plain_field_width", plain_width, "cm"),
+        Quantity("field_place_error", apart, "cm", bound=(-math.inf, PLACE_ERROR)),
+        Quantity("field_width_error", narrower, PERCENT, bound=(-math.inf, WIDTH_ERROR)),
+        Quantity("field_shift", PLACE + 0.5 * PLATEAU * SPEED - place, "cm"),
+    ]

@@ -4,8 +4,8 @@ All that an experiment needs of it is imported from here.
 """
 
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.findings import PERCENT, Figure, Findings, Quantity, readable
-from biorrr.sims.lab.items import Task, compiled_if_possible, completed
+from biorrr.sims.lab.findings import PERCENT, Figure, Findings, Quantity, quantities, readable
+from biorrr.sims.lab.items import Grid, StoppedError, Task, compiled_if_possible, completed
 from biorrr.sims.lab.lab import Experiment, Lab, experiment
 from biorrr.sims.lab.settings import (
     BasicSettings,
@@ -43,10 +43,12 @@ __all__ = [
     "FamilySettings",
     "Figure",
     "Findings",
+    "Grid",
     "Lab",
     "LearnerSettings",
     "Quantity",
     "SettingsError",
+    "StoppedError",
     "Task",
     "TrainingSettings",
     "baseline_quantities",
@@ -61,6 +63,7 @@ __all__ = [
     "farthest",
     "learned",
     "option",
+    "quantities",
     "readable",
     "scored",
     "seeds_option",

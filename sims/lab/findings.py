@@ -57,6 +57,11 @@ class Quantity:
     bound: tuple[float, float] | None = None
     row: str = ""
 
+    def __post_init__(self) -> None:
+        for name in ("value", "spread"):
+            if getattr(one := getattr(self, name), "size", 0) == 1:  # of NumPy or xarray
+                object.__setattr__(self, name, one.item())
+
     @property
     def text(self) -> str:
         """The value with its spread and unit, as people read it."""
@@ -67,6 +72,20 @@ class Quantity:
         """Entries of the summary."""
         spread = {} if self.spread is None else {f"{self.name}_std": self.spread}
         return {name: plain(name, one) for name, one in ({self.name: self.value} | spread).items()}
+
+
+def quantities(found: Mapping[str, Any], row: str = "", before: str = "") -> list[Quantity]:
+    """Return quantities by name: of each its value, or value, unit, words, spread and bound, as far
+    as it has any.
+
+    ``row`` is the row of the printed table that they share, and ``before`` begins their names.
+    """
+    fields = {name: one if isinstance(one, tuple) else (one,) for name, one in found.items()}
+    names = ("value", "unit", "words", "spread", "bound")
+    return [
+        Quantity(f"{before}{name}", row=row, **dict(zip(names, each, strict=False)))
+        for name, each in fields.items()
+    ]
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from biorrr.hints import did_you_mean
-from biorrr.sims.data.files import readable
+from biorrr.sims.data.files import check_hdf5, readable
 from biorrr.sims.data.values import DataError
-from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces
-from biorrr.sims.recordings.hdf5_check import check_hdf5
+from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Trials
 from biorrr.sims.recordings.recording import Recording
-from biorrr.sims.recordings.trials import Trials
 from biorrr.sims.words import as_text, listed, printable
 
 # Where areas are written, the first that is there: IBL's map to Beryl regions, then what others
@@ -50,6 +48,7 @@ QUALITY: dict[str, str | float] = {
     "valid_roi": 1.0,
     "is_cell": 1.0,
 }
+DFF = re.compile(r"df.?over.?f|dff|df_f", re.IGNORECASE)  # in the place of a series
 NOT_TRIALS = ("epochs", "invalid_times", "spontaneous", "spontaneous_presentations")
 SLACK = 1.0  # seconds by which an event may lie outside its trial
 
@@ -84,16 +83,14 @@ def _spiking(path: Path, file: Any, trials: Trials, area: str | None) -> Recordi
     """Return a recording of sorted spikes."""
     units, spikes = file.units, file.units["spike_times"]
     areas, place = _areas(path, file, area)
-    used = {"activity": "spike times", "areas": place}
     column, good = _good(units)
-    if column:
-        used["quality"] = f"units.{column}"
-    ends, held = _ends(path, spikes, len(units)), spikes.target.data
-    begins = np.concatenate([[0], ends[:-1]])
+    used = {"activity": "spike times", "areas": place}
+    used |= {"quality": f"units.{column}"} if column else {}
+    edges, held = [0, *_ends(path, spikes, len(units))], spikes.target.data
 
     def read(unit: int) -> np.ndarray:
         with readable(path, "units.spike_times cannot be read"):
-            return np.asarray(held[begins[unit] : ends[unit]], dtype=float)
+            return np.asarray(held[edges[unit] : edges[unit + 1]], dtype=float)
 
     return Recording(str(path), areas, SpikeTrains(read), trials, good, used, source=file)
 
@@ -103,20 +100,13 @@ def _imaged(
 ) -> Recording:
     """Return a recording of sampled activity."""
     chosen = _activity_series(path, file, named)
-    if not chosen:
-        kinds = sorted({type(one).__name__ for one in file.objects.values()})
-        raise DataError(
-            f"{path}: must hold spike times, dF/F or another series with one column per unit (got"
-            f" none); it has {listed(kinds)}"
-        )
     parts, areas, good = zip(*(_sampled(path, one, area) for one in chosen.values()), strict=True)
-    all_good = np.concatenate(good)
     return Recording(
         str(path),
         np.concatenate(areas),
         Traces(parts),
         trials,
-        None if all_good.all() else all_good,
+        np.concatenate(good),
         used={"activity": listed(chosen)},
         source=file,
     )
@@ -154,9 +144,9 @@ def _ends(path: Path, index: Any, rows: int) -> np.ndarray:
     return ends
 
 
-def _good(table: Any) -> tuple[str, np.ndarray | None]:
-    """Return the column that says which rows are good, and for each row whether it is; None where
-    no column does.
+def _good(table: Any) -> tuple[str, np.ndarray]:
+    """Return the column that says which rows are good, and for each row whether it is: all of them
+    where no column says it.
     """
     columns = _columns(table)
     for column in (one for one in QUALITY if one in columns):
@@ -166,7 +156,7 @@ def _good(table: Any) -> tuple[str, np.ndarray | None]:
             good = np.char.lower(values) == wanted if is_text else values >= wanted
             if good.any():
                 return column, good
-    return "", None
+    return "", np.ones(len(table), dtype=bool)
 
 
 def _areas(path: Path, file: Any, area: str | None) -> tuple[np.ndarray, str]:
@@ -258,19 +248,21 @@ def _series_in(file: Any) -> dict[str, Any]:
     """
     from pynwb import TimeSeries
 
-    roots = {f"acquisition/{name}": one for name, one in file.acquisition.items()}
-    for module in file.processing.values():
-        for name, one in module.data_interfaces.items():
-            roots[f"processing/{module.name}/{name}"] = one
-    found, left = {}, [*roots.items()]
-    while left:
-        place, one = left.pop(0)
-        if isinstance(one, TimeSeries):
-            shape, kind = getattr(one.data, "shape", ()), getattr(one.data, "dtype", None)
-            if len(shape) == 2 and kind is not None and kind.kind in "fiub":
-                found[place] = one
-        left += [(f"{place}/{child.name}", child) for child in one.children]
-    return found
+    places = [(f"acquisition/{name}", one) for name, one in file.acquisition.items()]
+    places += [
+        (f"processing/{module.name}/{name}", one)
+        for module in file.processing.values()
+        for name, one in module.data_interfaces.items()
+    ]
+    for place, one in places:
+        places += [(f"{place}/{child.name}", child) for child in one.children]
+    return {
+        place: one
+        for place, one in places
+        if isinstance(one, TimeSeries)
+        and len(getattr(one.data, "shape", ())) == 2
+        and one.data.dtype.kind in "fiub"
+    }
 
 
 def _activity_series(path: Path, file: Any, named: str | None) -> dict[str, Any]:
@@ -288,10 +280,15 @@ def _activity_series(path: Path, file: Any, named: str | None) -> dict[str, Any]
                 f" {listed(one.name for one in series.values())}"
             )
         return found
-    is_dff = re.compile(r"df.?over.?f|dff|df_f", re.IGNORECASE).search
-    dff = {place: one for place, one in rois.items() if is_dff(place)}
+    dff = {place: one for place, one in rois.items() if DFF.search(place)}
     if not dff and len({place.rpartition("/")[0] for place in rois}) > 1:
         raise DataError(f"series: choose one of {listed(rois)} in {path}")
+    if not series:
+        kinds = sorted({type(one).__name__ for one in file.objects.values()})
+        raise DataError(
+            f"{path}: must hold spike times, dF/F or another series with one column per unit (got"
+            f" none); it has {listed(kinds)}"
+        )
     return dff or rois or series
 
 
@@ -328,9 +325,7 @@ def _sampled(path: Path, series: Any, area: str | None) -> tuple[Series, np.ndar
             f"{path}: {series.name} must have one column per ROI, samples by ROIs (got"
             f" {series.data.shape} for {len(rows)} ROIs)"
         )
-    told = _good(planes)[1]
-    good = np.ones(columns, dtype=bool) if told is None else told[rows]
-    there = _columns(planes)
+    good, there = _good(planes)[1][rows], _columns(planes)
     for column in (one for one in (AREAS if area is None else (area,)) if one in there):
         return sampled, there[column].astype(str)[rows], good
     if area is not None:
@@ -346,34 +341,29 @@ def _sampled(path: Path, series: Any, area: str | None) -> tuple[Series, np.ndar
 def trial_tables(file: Any) -> dict[str, Any]:
     """Return the tables of intervals by name, those that look like trials first."""
     own = (file.trials, file.epochs, file.invalid_times, *(file.intervals or {}).values())
-    found = {one.name: one for one in own if one is not None}
-    return dict(
-        sorted(
-            found.items(),
-            key=lambda item: (item[0] != "trials", item[0] in NOT_TRIALS, -len(item[1])),
-        )
+    found = {one.name: one for one in own if one is not None}.values()
+    in_order = sorted(
+        found, key=lambda one: (one.name != "trials", one.name in NOT_TRIALS, -len(one))
     )
+    return {one.name: one for one in in_order}
 
 
 def find_trials(path: Path, file: Any, named: str | None) -> Trials:
     """Return the table of trials that ``named`` means, or the one there is."""
     tables = trial_tables(file)
     there = listed(f"{name} ({len(table)})" for name, table in tables.items())
-    if named is not None:
+    if named is None:
+        what = "choose a table"
+        found = ["trials"] if "trials" in tables else [*(tables.keys() - {*NOT_TRIALS})]
+    else:
         found = [name for name in tables if name in (named, f"{named}_presentations")]
         found = found or [name for name in tables if named.lower() in name.lower()]
-        if len(found) != 1:
-            hint = "" if found else did_you_mean(named, tables)
-            several = "several tables are called" if found else "no table of intervals is called"
-            raise DataError(f"trials: {several} {named!r} in {path}{hint}; there are {there}")
-    else:
-        found = [name for name in tables if name not in NOT_TRIALS]
-        if "trials" in found:
-            found = ["trials"]
-        if not found:
-            raise DataError(f"{path}: must hold a table of trials or presentations (got {there})")
-        if len(found) > 1:
-            raise DataError(f"trials: choose a table of {path}; there are {there}")
+        what = f"{'several tables are' if found else 'no table of intervals is'} called {named!r}"
+    if not found and named is None:
+        raise DataError(f"{path}: must hold a table of trials or presentations (got {there})")
+    if len(found) != 1:
+        hint = "" if found or named is None else did_you_mean(named, tables)
+        raise DataError(f"trials: {what} in {path}{hint}; there are {there}")
     table = tables[found[0]]
     if not len(table):
         raise DataError(f"{path}: must hold trials (got none in {table.name})")
@@ -382,8 +372,6 @@ def find_trials(path: Path, file: Any, named: str | None) -> Trials:
 
 def _table_of_trials(path: Path, table: Any) -> Trials:
     columns = _columns(table)
-    times: dict[str, Any] = {}
-    others: dict[str, Any] = {}
     start = columns.get("start_time")
     if start is None or start.dtype.kind == "U" or not np.isfinite(start).any():
         raise DataError(
@@ -391,18 +379,21 @@ def _table_of_trials(path: Path, table: Any) -> Trials:
             " finite)"
         )
     stop = columns.get("stop_time", start)
-    for name, values in columns.items():
-        is_time = name in ("start_time", "stop_time") or (
-            values.dtype.kind == "f" and _are_moments(values, start, stop)
-        )
-        (times if is_time else others)[name] = values
-    return Trials({name: one.astype(float) for name, one in times.items()}, others, table.name)
+    times = {
+        name: values.astype(float)
+        for name, values in columns.items()
+        if name in ("start_time", "stop_time") or _are_moments(values, start, stop)
+    }
+    others = {name: values for name, values in columns.items() if name not in times}
+    return Trials(times, others, table.name)
 
 
 def _are_moments(values: np.ndarray, start: np.ndarray, stop: np.ndarray) -> bool:
     """Return True if numbers are times of the session: nearly all lie within their own trial, and
     not all are early.
     """
+    if values.dtype.kind != "f":
+        return False
     known = np.isfinite(values) & np.isfinite(start)
     within = (values >= start - SLACK) & (values <= stop + SLACK)
     first = start[np.isfinite(start)][0]

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from biorrr.hints import did_you_mean
-from biorrr.sims.data import DataError, Pair
+from biorrr.sims.data.arrays import read_npz
 from biorrr.sims.data.dataset import LARGEST, Dataset
-from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Windows
-from biorrr.sims.recordings.alignment import align
-from biorrr.sims.recordings.trials import Trials
+from biorrr.sims.data.files import check_regular
+from biorrr.sims.data.values import DataError, Pair, make
+from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Trials, Windows, align
 from biorrr.sims.words import as_text, counted, listed, printable
 
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
@@ -63,8 +63,31 @@ class Recording:
     def __post_init__(self) -> None:
         if not len(self.areas):
             raise DataError(f"{self.name}: must hold at least one unit (got none)")
-        if not len(self.trials):
-            raise DataError(f"{self.name}: must hold trials (got none in {self.trials.name})")
+
+    @classmethod
+    def of_file(cls, file: str, **in_nwb: str | None) -> Recording:
+        """Open a recording in a file: NWB, of which ``in_nwb`` are arguments of :meth:`from_nwb`,
+        or .npz, with ``activity`` (trials, bins, units), ``areas``, and perhaps ``bin``,
+        ``conditions`` and ``counts``.
+        """
+        path = Path(file)
+        check_regular(path)
+        if path.suffix.lower() == ".nwb":
+            return cls.from_nwb(path, **in_nwb)
+        for name, value in in_nwb.items():
+            if value is not None:
+                raise DataError(
+                    f"{name}: applies to NWB files only (got {path}, which holds arrays)"
+                )
+        held = read_npz(path, ("activity", "areas"), ("bin", "conditions", "counts"))
+        for name in {"bin", "counts"} & held.keys():
+            one = held[name]
+            if one.ndim or one.dtype.kind not in "fiub" or not np.isfinite(one):
+                raise DataError(
+                    f"{path}: {name} must be one finite number (got {printable(one.dtype)}, shape"
+                    f" {one.shape})"
+                )
+        return cls.from_tensor(**held, name=str(path))  # type: ignore[arg-type]
 
     @classmethod
     def from_nwb(
@@ -137,12 +160,9 @@ class Recording:
         starts = moments[::bins]
         summed = bool((activity >= 0).all()) if counts is None else bool(counts)
         series = Series(name, activity.reshape(trials * bins, units), moments, 1 / bin, summed)
-        named = (
-            conditions
-            if isinstance(conditions, Mapping) or conditions is None
-            else {"condition": conditions}
-        )
-        columns = {column: np.asarray(values) for column, values in (named or {}).items()}
+        if not isinstance(conditions, Mapping):
+            conditions = {} if conditions is None else {"condition": conditions}
+        columns = {column: np.asarray(values) for column, values in conditions.items()}
         for column, values in columns.items():
             if values.shape != (trials,):
                 raise DataError(
@@ -163,10 +183,8 @@ class Recording:
             self.source.read_io.close()
 
     def __repr__(self) -> str:
-        there = (
-            f"{self.listed_areas}; {len(self.trials)} trials, events {listed(self.trials.times)}"
-        )
-        return f"Recording {self.name}: {there}"
+        trials = f"{len(self.trials)} trials, events {listed(self.trials.times)}"
+        return f"Recording {self.name}: {self.listed_areas}; {trials}"
 
     @property
     def listed_areas(self) -> str:
@@ -192,20 +210,16 @@ class Recording:
         A :class:`~biorrr.sims.data.Dataset` with trials as ``groups`` and condition and bin as
         ``strata``; its ``used`` says what was chosen, and its ``notes`` what was left out.
         """
-        return self.take(Pair.made_from(self.name, {"source": source, "target": target} | options))
+        fields = {"file": self.name, "source": source, "target": target}
+        return self.take(make(Pair, fields | options))
 
     def take(self, pair: Pair) -> Dataset:
         """Return the binned activity of the two areas that ``pair`` names; see :meth:`pair`."""
-        for side, area in (("source", pair.source), ("target", pair.target)):
-            if not area:
-                raise DataError(
-                    f"{side}: choose an area of {self.name}; there are {self.listed_areas}"
-                )
-        source, target = str(pair.source), str(pair.target)
-        notes = list(self.notes)
-        sides = {"source": source, "target": target}
-        units = {side: self._units(area, side, pair.quality, notes) for side, area in sides.items()}
-        if both := set(units["source"]) & set(units["target"]):
+        source, target = pair.source or "", pair.target or ""
+        notes, used = [*self.notes], dict(self.used)
+        of_source = self._units(source, "source", pair.quality, notes)
+        of_target = self._units(target, "target", pair.quality, notes)
+        if both := {*of_source} & {*of_target}:
             raise DataError(
                 f"target: must share no unit with the source (got {len(both)} in both, {source} and"
                 f" {target})"
@@ -215,15 +229,13 @@ class Recording:
                 "all trials are treated as one condition; --condition groups them, by"
                 f" {listed(self.trials.columns)}"
             )
-        used = dict(self.used)
         windows, conditions = align(self.trials, self.activity.span(), pair, used, notes)
         bins, trials = windows.bins, len(windows.starts)
-        views: list[Any] = []
-        for (side, area), shift in zip(sides.items(), (0.0, pair.lag), strict=True):
-            shifted = replace(windows, starts=windows.starts + shift)
-            views += self._binned(units[side], shifted, side, pair, notes)
-            used[side] = f"{area}, {counted(views[-2].shape[1], 'unit')}"
-        X, x_rates, Y, y_rates = views
+        X, x_rates = self._binned(of_source, windows, "source", pair, notes)
+        later = replace(windows, starts=windows.starts + pair.lag)
+        Y, y_rates = self._binned(of_target, later, "target", pair, notes)
+        used["source"] = f"{source}, {counted(X.shape[1], 'unit')}"
+        used["target"] = f"{target}, {counted(Y.shape[1], 'unit')}"
         return Dataset(
             self.name,
             X,
@@ -241,6 +253,8 @@ class Recording:
 
     def _units(self, area: str, side: str, quality: str, notes: list[str]) -> list[int]:
         """Return the numbers of the units of an area."""
+        if not area:
+            raise DataError(f"{side}: choose an area of {self.name}; there are {self.listed_areas}")
         chosen = self.areas == area
         if not chosen.any():
             layers = [
@@ -310,5 +324,7 @@ class Recording:
                 f" the {side})"
             )
         binned = binned if kept.all() else binned[:, kept]
-        binned = np.sqrt(binned) if pair.scale == "sqrt" else binned
-        return binned, rates[kept] if self.activity.counted else None
+        return (
+            np.sqrt(binned) if pair.scale == "sqrt" else binned,
+            rates[kept] if self.activity.counted else None,
+        )

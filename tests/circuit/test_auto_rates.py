@@ -9,7 +9,7 @@ from biorrr.analysis import ExactSolution, OnlineBioRRR
 from biorrr.analysis.algorithms.estimator import shuffled_passes
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.regression import draw_weights
-from biorrr.models import Freeze, Rate, Rates, TransmissionNoise
+from biorrr.models import Area, Freeze, Rate, Rates, TransmissionNoise
 from biorrr.models.auto_rates import Drive
 from biorrr.sims.data import DataError, load
 
@@ -34,7 +34,7 @@ def test_no_seed_starts_without_inhibition(k, interneurons):
     away at first.
     """
     for seed in range(2000):
-        drawn = draw_weights((1, 1, k, interneurons), seed, (1.0, 1.0, 1.0))
+        drawn = draw_weights([Area(k, interneurons, 0.0)], 1, 1, (1.0, 1.0, 1.0), seed)
         gains = np.linalg.eigvals(drawn["Q"] @ drawn["R"])
         assert 0.4 < gains.real.min() <= abs(gains).max() < 2
         assert not np.array_equal(drawn["Q"].T, drawn["R"])

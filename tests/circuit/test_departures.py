@@ -87,7 +87,7 @@ def test_departures_are_off_by_default():
     )
     assert plain["pyramidal"] == PyramidalNeurons(2)
     assert plain["interneurons"] == Interneurons(2)
-    assert Microcircuit(2).all_departures == ()
+    assert Microcircuit(2).regression.all_departures == ()
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_all_or_none_plateaus_teach_the_graded_change_on_average(amplitude, few,
     run = circuit.run(X, Y, order=shown, record="plateau", every=1, progress=False)
     plateau = run.data["plateau"].values
     assert set(np.unique(np.abs(np.round(plateau / amplitude, 9)) % 1)) == {0}
-    change = (run.Vx - circuit.initial["Vx"]) / (1e-9 * len(shown))
+    change = (run.Vx - circuit.regression.initial["Vx"]) / (1e-9 * len(shown))
     expected = np.outer(X[0], graded.data["plateau"].values[0])
     error = np.abs(np.outer(X[0], plateau.std(axis=0))) / math.sqrt(len(shown))
     assert (plateau.std(axis=0) > 0).all()

@@ -39,7 +39,7 @@ def test_weights_are_traced_after_the_plasticity_of_their_sample(engine, replay,
     x, plateau = few[0][0], run.data["plateau"].values[0]
     change = circuit.rates.x(0) * x[5] * plateau[1]
     assert run.data["Vx_trace"].values[0, 1] == pytest.approx(
-        circuit.initial["Vx"][5, 1] + change, abs=1e-14
+        circuit.regression.initial["Vx"][5, 1] + change, abs=1e-14
     )
     whole = circuit.run(*few, order="sequential", record=("Vx", "z"), every=1, progress=False)
     assert whole.data["Vx_trace"].dims == ("sample", "input", "pyramidal")

@@ -18,12 +18,15 @@ from biorrr.sims.comparisons.contenders import (
     FRACTIONS,
     STABLE,
     Contender,
+    Problem,
     compare_learners,
+    load_rows,
+    pose,
 )
-from biorrr.sims.comparisons.problems import Problem, pose
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.experiments.compare import CompareSettings, compare, first_rows, summary
+from biorrr.sims.experiments.compare import CompareSettings, compare, summary
 from biorrr.sims.lab import Lab, Task
+from biorrr.sims.lab.lab import Workplace
 
 SMALL = {
     "data": '{name="synthetic", samples=300, m=8, n=6}',
@@ -123,8 +126,13 @@ def test_a_run_that_was_cut_short_took_as_much_cpu_time_before(wall, counted, mo
 
 def test_only_the_first_rows_are_used():
     data = small_data()
-    assert len(first_rows(data, None).X) == len(first_rows(data, 500).Y) == 200
-    some = first_rows(data, 50)
+
+    def of(rows):
+        settings = CompareSettings(rows=rows, k=(1,))
+        return load_rows(Lab(compare, settings, Workplace(given={settings.data: data})))
+
+    assert len(of(None).X) == len(of(500).Y) == 200
+    some = of(50)
     np.testing.assert_array_equal(some.X, data.X[:50])
     np.testing.assert_array_equal(some.Y, data.Y[:50])
 

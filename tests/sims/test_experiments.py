@@ -47,7 +47,7 @@ def test_runs_without_data_files(name, empty_cache, monkeypatch):
     def no_network(file, target):
         raise OSError
 
-    monkeypatch.setattr("biorrr.sims.data.named.SourceFile._download", no_network)
+    monkeypatch.setattr("biorrr.sims.data.published.SourceFile._download", no_network)
     for data in find_experiment(name).settings().every_data:
         data.load()
 

@@ -18,8 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from biorrr.circuit import CheckpointError, Microcircuit
-from biorrr.circuit.simulation import checkpoint
-from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.circuit.simulation import recorder
 from biorrr.errors import InputError
 from biorrr.sims import main
 from biorrr.sims.data import DataError, load
@@ -249,7 +248,7 @@ def checkpointed(tmp_path_factory):
     path = tmp_path_factory.mktemp("checkpoint") / "c.npz"
     seen = []
 
-    class Spy(checkpoint.CheckpointFile):
+    class Spy(recorder.CheckpointFile):
         def read(self, job):
             seen.append(job)
             return super().read(job)
@@ -262,8 +261,8 @@ def checkpointed(tmp_path_factory):
     (job,) = seen
 
     def read():
-        recorder = Recorder(job, "numpy", checkpoint.Checkpoint(path))
-        return recorder.outcome, recorder
+        made = recorder.Recorder(job, "numpy", recorder.Checkpoint(path))
+        return made.outcome, made
 
     return path, path.read_bytes(), read
 

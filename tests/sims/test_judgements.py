@@ -12,17 +12,16 @@ from biorrr.analysis import IQMD, ExactSolution, OfflineBioRRR, OnlineBioRRR, Tw
 from biorrr.circuit import Microcircuit
 from biorrr.circuit.results.description import Locality
 from biorrr.models import Rate, Rates
-from biorrr.sims.comparisons.contenders import ASKED, STABLE
+from biorrr.sims.comparisons.contenders import ASKED, STABLE, Problem
 from biorrr.sims.comparisons.judgements import (
     arrivals,
+    check_claims,
     comparable,
     competitive,
     fewest,
     matching,
     within_variance,
 )
-from biorrr.sims.comparisons.problems import Problem
-from biorrr.sims.comparisons.sentences import check_claims
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.paper import long_runs, theorems
 from biorrr.sims.experiments.paper.images import BACKPROP, BIO, ImagesSettings, parity

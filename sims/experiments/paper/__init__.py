@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
-from biorrr.sims.comparisons.judgements import POINTS
-from biorrr.sims.comparisons.sentences import PAPER_ROWS
+from biorrr.sims.comparisons.judgements import PAPER_ROWS, POINTS
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.experiments.paper.images import images
 from biorrr.sims.experiments.paper.long_runs import convergence

@@ -16,12 +16,13 @@ from typing import Any
 from biorrr.sims.comparisons.contenders import (
     STABLE,
     Contender,
+    Problem,
     at_each_rates,
     compare_learners,
     final_numbers,
+    pose,
 )
 from biorrr.sims.comparisons.judgements import comparable
-from biorrr.sims.comparisons.problems import Problem, pose
 from biorrr.sims.data import Dataset
 from biorrr.sims.data.pictures import Pictures
 from biorrr.sims.lab import (
@@ -29,13 +30,13 @@ from biorrr.sims.lab import (
     ExperimentSettings,
     Figure,
     Findings,
+    Grid,
     Lab,
     Quantity,
     experiment,
     option,
     seeds_option,
 )
-from biorrr.sims.lab.items import Grid
 from biorrr.sims.lazy import analysis, models, xr
 from biorrr.sims.words import counted
 

@@ -9,10 +9,17 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from biorrr.sims.comparisons.contenders import Contender, at_each_rates, compare_learners
-from biorrr.sims.comparisons.problems import Posed, Problem, pose
+from biorrr.sims.comparisons.contenders import (
+    Contender,
+    Posed,
+    Problem,
+    at_each_rates,
+    compare_learners,
+    load_rows,
+    pose,
+)
 from biorrr.sims.data import Data
-from biorrr.sims.experiments.compare import first_rows, printed_rates
+from biorrr.sims.experiments.compare import printed_rates
 from biorrr.sims.experiments.plateau import WHITE, WHITE_PLACE, WHITENING
 from biorrr.sims.lab import (
     PERCENT,
@@ -22,7 +29,6 @@ from biorrr.sims.lab import (
     Lab,
     Quantity,
     Task,
-    check_rank,
     experiment,
     option,
     seeds_option,
@@ -61,8 +67,7 @@ def convergence(lab: Lab, settings: ConvergenceSettings) -> Findings:
     """Follow the offline algorithm to its end, and the online one long after its excess is
     small.
     """
-    data = first_rows(lab.load(settings.data), settings.rows)
-    check_rank(max(settings.k), data)
+    data = load_rows(lab)
     problems = [Problem(objective, "online", swapped=True) for objective in ("rrmse", "cca")]
     posed = pose(data, problems, settings.ridge)
 

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.comparisons.contenders import Contender, learn
+from biorrr.sims.comparisons.contenders import Contender, Posed, Problem, learn, load_rows, pose
 from biorrr.sims.comparisons.judgements import NEAR
-from biorrr.sims.comparisons.problems import Posed, Problem, pose
 from biorrr.sims.data import Data, MediaMill
-from biorrr.sims.experiments.compare import first_rows, plain_name
+from biorrr.sims.experiments.compare import plain_name
 from biorrr.sims.lab import (
     PERCENT,
     Claim,
@@ -27,7 +26,6 @@ from biorrr.sims.lab import (
     Lab,
     Quantity,
     Task,
-    check_rank,
     experiment,
     option,
     seeds_option,
@@ -80,8 +78,7 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
     """
     from biorrr.analysis.figures.races import plot_sensitivity
 
-    data = first_rows(lab.load(settings.data), settings.rows)
-    check_rank(max(settings.k), data)
+    data = load_rows(lab)
     problem = Problem(
         "rrmse", "online", swapped=isinstance(settings.data, MediaMill)
     )  # the direction of the paper

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.io
 
-from biorrr.sims.data import CATALOGUE, DataError, load, named, pictures
+from biorrr.sims.data import CATALOGUE, DataError, load, pictures, published
 
 
 def test_digits():
@@ -206,7 +206,10 @@ def test_damaged_idx_is_refused(tmp_path):
 def test_labels_that_do_not_fit_are_refused(empty_cache):
     write_idx(empty_cache / "mnist/t10k-images-idx3-ubyte.gz", np.zeros((3, 28, 28)))
     write_idx(empty_cache / "mnist/t10k-labels-idx1-ubyte.gz", np.zeros(2))
-    with pytest.raises(DataError, match=r"must hold a label for each of 3 pictures \(got 2\)"):
+    with pytest.raises(
+        DataError,
+        match=r"28 x 28 pictures with a label each \(got shapes \(3, 28, 28\) and \(2,\)\)",
+    ):
         load("mnist")
     write_idx(empty_cache / "mnist/t10k-labels-idx1-ubyte.gz", np.array([0, 1, 10]))
     with pytest.raises(DataError, match=r"labels must lie below 10 \(got 10\)"):
@@ -291,7 +294,7 @@ def test_v1v2_of_other_sizes_is_refused(empty_cache, rows):
 
 
 def test_biorrr_data_comes_before_the_cache(empty_cache, tmp_path, monkeypatch):
-    file = named.SourceFile("set/file", "https://example.invalid/file", "0" * 64)
+    file = published.SourceFile("set/file", "https://example.invalid/file", "0" * 64)
     assert file.found() is None
     for folder in (empty_cache, tmp_path / "named"):
         (folder / "set").mkdir(parents=True)
@@ -345,9 +348,11 @@ def served(tmp_path):
 def test_download_is_checked_against_its_checksum(empty_cache, served):
     folder, address = served
     (folder / "file").write_bytes(b"the file")
-    right = named.SourceFile("set/file", f"{address}/file", hashlib.sha256(b"the file").hexdigest())
-    wrong = named.SourceFile("set/other", f"{address}/file", "0" * 64)
-    absent = named.SourceFile("set/absent", f"{address}/absent", "0" * 64)
+    right = published.SourceFile(
+        "set/file", f"{address}/file", hashlib.sha256(b"the file").hexdigest()
+    )
+    wrong = published.SourceFile("set/other", f"{address}/file", "0" * 64)
+    absent = published.SourceFile("set/absent", f"{address}/absent", "0" * 64)
     with pytest.raises(
         DataError, match=r"set/other: http.*/file returned a different file from the one expected"
     ):
@@ -369,10 +374,12 @@ def test_file_out_of_a_downloaded_archive(empty_cache, served):
         archive.add(folder / "inside.bin", "deep/inside.bin")
         archive.add(folder, "deep/folder", recursive=False)
     sha256 = hashlib.sha256((folder / "all.tar.gz").read_bytes()).hexdigest()
-    file = named.SourceFile("set/inside.bin", f"{address}/all.tar.gz", sha256, "deep/inside.bin")
+    file = published.SourceFile(
+        "set/inside.bin", f"{address}/all.tar.gz", sha256, "deep/inside.bin"
+    )
     assert file.fetch().read_bytes() == b"pictures"
     for member in ("deep/other.bin", "deep/folder"):
-        absent = named.SourceFile("set/other.bin", f"{address}/all.tar.gz", sha256, member)
+        absent = published.SourceFile("set/other.bin", f"{address}/all.tar.gz", sha256, member)
         with pytest.raises(
             DataError,
             match=r"set/other.bin: not found, and the download failed \(KeyError\); get deep",

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from biorrr.sims.data import DataError, Dataset, array_files, dataset, load
+from biorrr.sims.data import DataError, Dataset, load
 
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((20, 3)), rng.standard_normal((20, 2))
@@ -264,65 +264,6 @@ def test_a_name_that_is_not_utf_8(tmp_path):
         DataError, match=r"\\xff.npz': the name of a data file must be UTF-8, .*; rename it"
     ):
         load(path)
-
-
-def write_again(path):
-    np.save(path, X[::-1])
-    os.utime(path, ns=(1, 1))  # however coarse the clock of the disk is
-
-
-@pytest.mark.parametrize(
-    "change", [lambda path: os.truncate(path, 200), write_again], ids=["cut", "written"]
-)
-@pytest.mark.parametrize("at", [2, 5, 15, 25, 45])
-def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, change, at):
-    """At any block of its samples, of checks and of the checksum; to touch a map beyond its file
-    kills the process.
-    """
-    for name, values in (("x", X), ("y", Y)):
-        np.save(tmp_path / f"{name}.npy", values)
-    monkeypatch.setattr("biorrr.sims.data.dataset.ROWS_AT_ONCE", 2)
-    calls = iter(range(100))
-
-    def stamped(path, look=dataset.file_stamp):
-        if next(calls) == at:
-            change(tmp_path / "x.npy")
-        return look(path)
-
-    for module in ("dataset", "files"):
-        monkeypatch.setattr(f"biorrr.sims.data.{module}.file_stamp", stamped)
-    with pytest.raises(
-        DataError, match=r"x.npy: must stay as it is while it is in use \(got another file, or"
-    ):
-        load(tmp_path / "x.npy", tmp_path / "y.npy").checksum  # noqa: B018
-
-
-def test_a_file_that_is_written_to_while_it_is_read_whole(tmp_path, monkeypatch):
-    x, y = tmp_path / "x.csv", tmp_path / "y.csv"
-    for path, values in ((x, X), (y, Y)):
-        np.savetxt(path, values, delimiter=",")
-
-    def read(path, look=array_files.read_csv):
-        with x.open("a") as file:
-            file.write("1,2,3\n")
-        return look(path)
-
-    monkeypatch.setattr(array_files, "read_csv", read)
-    with pytest.raises(DataError, match=r"x.csv: must stay as it is while it is in use"):
-        load(x, y)
-
-
-def test_a_map_that_changes_after_it_was_loaded(tmp_path):
-    for name, values in (("x", X), ("y", Y)):
-        np.save(tmp_path / f"{name}.npy", values)
-    data = load(tmp_path / "x.npy", tmp_path / "y.npy")
-    data.check_unchanged()
-    (tmp_path / "y.npy").unlink()
-    data.check_unchanged()  # the map still has what it was of
-    os.truncate(tmp_path / "x.npy", 200)
-    for use in (data.check_unchanged, data.centred, lambda: data.stand_in, lambda: data.checksum):
-        with pytest.raises(DataError, match=r"x.npy: must stay as it is"):
-            use()
 
 
 def test_repr_shows_shapes_and_no_numbers():

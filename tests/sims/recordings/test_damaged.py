@@ -13,11 +13,11 @@ import pytest
 
 from biorrr.errors import InputError
 from biorrr.sims import main
-from biorrr.sims.data import DataError, load
+from biorrr.sims.data import Data, DataError, load
+from biorrr.sims.data.look import describe
 from biorrr.sims.experiments import find_experiment
 from biorrr.sims.lab.lab import Lab
 from biorrr.sims.lab.settings import resolve
-from biorrr.sims.recordings.contents import describe
 
 LONGEST = 10.0  # seconds
 
@@ -36,7 +36,7 @@ EXACT = {"simulation": False, "folds": 2, "ranks": (1,), "shuffles": 1, "draws":
 COMMANDS = {
     "communication": lambda path: findings("communication", path, **AREAS, **EXACT),
     "fluorescence": lambda path: findings("communication", path, **AREAS | ROIS, **EXACT),
-    "data --check": describe,
+    "data --check": lambda path: describe(Data.made_from(path)),
     "learn": load,
 }
 
@@ -256,10 +256,6 @@ def test_randomly_damaged_nwb(seeds, whole, tmp_path):
 NPZ = {
     "activity": np.random.default_rng(0).poisson(3, (12, 4, 6)),
     "areas": np.array(["V1"] * 3 + ["V2"] * 3),
-    "y": np.ones((9, 3)),
-    "z": np.ones((9, 2)),
-    "a": np.ones((9, 2)),
-    "Vy": np.random.default_rng(3).random((10, 3, 2)),
 }
 WRONG = (
     np.zeros(0),

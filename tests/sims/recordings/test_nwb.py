@@ -181,7 +181,7 @@ def test_spikes_on_an_edge_belong_to_the_bin_that_begins_there():
 
 WATCHED = """
 import json, pathlib, sys
-from biorrr.sims.recordings.hdf5_check import check_hdf5
+from biorrr.sims.data.files import check_hdf5
 from biorrr.sims.recordings.nwb import open_nwb
 known, path = map(pathlib.Path, sys.argv[1:])
 open_nwb(known).read_io.close()  # what is imported late is imported
