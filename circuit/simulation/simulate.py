@@ -10,10 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from itertools import pairwise
+from threading import Event
 from typing import Any
 
 from biorrr.circuit.engines.compiler import CompileFailed
 from biorrr.circuit.engines.interrupt import hold_interrupt
+from biorrr.circuit.engines.segments import advance
 from biorrr.circuit.simulation.job import Job, Outcome, after_events
 from biorrr.circuit.simulation.progress import progress_bar
 from biorrr.circuit.simulation.recorder import Callback, Checkpoint, Recorder, engine_of
@@ -80,20 +82,22 @@ def _one_after_another(
             engine = engine_of(checkpoint) or engine  # a run goes on as it began
         recorder = Recorder(job, engine, checkpoint, callback, update)
         if left := recorder.left:
-            recorder.take(_advance(engines.get(engine, job.blueprint), left, recorder))
+            built = engines.get(engine, job.blueprint)
+            with hold_interrupt() as interrupted:
+                recorder.take(_advance(built, left, recorder, interrupted))
         outcome = recorder.end()
         yield outcome
         if outcome.ended == "interrupted":
             return
 
 
-def _advance(engine: Any, job: Job, recorder: Recorder) -> Outcome:
+def _advance(engine: Any, job: Job, recorder: Recorder, interrupted: Event) -> Outcome:
     """Simulate ``job`` on ``engine``, from one of its events to the next."""
     cuts = sorted({event.at for event in job.events if job.start < event.at < job.stop})
     state = job.state
     for start, stop in pairwise([job.start, *cuts, job.stop]):
         stretch = after_events(replace(job, start=start, stop=stop, state=state), start)
-        outcome = engine.advance(stretch, recorder)
+        (outcome,) = advance(engine, [stretch], [recorder], interrupted)
         state = outcome.state
         if outcome.ended != "done":
             return outcome
@@ -118,8 +122,8 @@ def _side_by_side(
     with hold_interrupt() as interrupted, ThreadPoolExecutor(os.cpu_count()) as pool:
 
         def advance_batch(batch: list[Recorder]) -> None:
-            lefts = [one.left for one in batch]
-            outcomes = engine.advance_together(lefts, batch, interrupted)
+            lefts = [left for one in batch if (left := one.left)]
+            outcomes = advance(engine, lefts, batch, interrupted)
             for one, outcome in zip(batch, outcomes, strict=True):
                 one.take(outcome)
 
