@@ -17,7 +17,7 @@ from biorrr.circuit.engines.choice import ENGINES, Engines
 from biorrr.circuit.results.results import results, results_of_seeds
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.results.tables import Tabled, Text
-from biorrr.circuit.simulation.job import let_fall_silent
+from biorrr.circuit.simulation.events import let_fall_silent
 from biorrr.circuit.simulation.prepare import Beginning, initial_state, prepare_seeds
 from biorrr.circuit.simulation.recorder import Callback, Checkpoint
 from biorrr.circuit.simulation.saving import Saving

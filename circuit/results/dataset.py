@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.simulation.job import Job, Outcome, after_events
+from biorrr.circuit.simulation.events import after_events
+from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import DATA_ROW
 from biorrr.circuit.simulation.saving import Trace, dimensions
 from biorrr.models import Pathway

@@ -185,9 +185,10 @@ def _checksum(*values) -> str:
     """
     digest = hashlib.sha256()
     for value in values:
-        if isinstance(value, np.ndarray):
-            digest.update(repr((value.shape, value.dtype.str)).encode())
-            for rows in chunks(np.atleast_2d(value)):
+        if hasattr(value, "__array__"):
+            table = np.atleast_2d(value)
+            digest.update(repr((table.shape, table.dtype.str)).encode())
+            for rows in chunks(table):
                 digest.update(np.ascontiguousarray(rows).data)
         else:
             digest.update(repr(value).encode())

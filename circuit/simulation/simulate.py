@@ -16,7 +16,8 @@ from typing import Any
 
 from biorrr.circuit.engines.compiler import CompileFailed
 from biorrr.circuit.engines.interrupt import hold_interrupt
-from biorrr.circuit.simulation.job import Job, Outcome, after_events
+from biorrr.circuit.simulation.events import after_events
+from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.progress import progress_bar
 from biorrr.circuit.simulation.recorder import Callback, Checkpoint, Recorder, engine_of
 
