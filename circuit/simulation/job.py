@@ -97,6 +97,6 @@ class Outcome:
     samples: int
     state: dict[str, np.ndarray]
     ended: str
-    recorder: Recorder | None = None
+    recorder: Recorder = None  # type: ignore[assignment]  # engines leave it to the simulation
     engine: str = ""
     seconds: float = 0.0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.circuit.compile.blueprint import Blueprint, Quantity
+from biorrr.circuit.compile.blueprint import Blueprint, Quantity, Timing
 from biorrr.circuit.simulation.events import after_events, as_events
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.saving import Saving, recording_of, snapshot_samples
@@ -64,10 +64,11 @@ def prepare_seeds(
     for switch, value in {"plastic": plastic, "centre": centre, "final": final}.items():
         truth(switch, value)
     epochs = whole_number("epochs", epochs, minimum=1)
-    feeds = read_feeds(circuit.parts, circuit.ports, X, Y, centre, circuit.timing)
+    timing = Timing.of(circuit.parts)
+    feeds = read_feeds(circuit.parts, circuit.ports, X, Y, centre, timing)
     n_samples = feeds[circuit.ports[0].name].samples
     order = check_order(order, n_samples, any(feed.in_time for feed in feeds.values()))
-    warn_of_shuffling(order, circuit.parts.departures, circuit.timing)
+    warn_of_shuffling(order, circuit.parts.departures, timing)
     if start is not None and not hasattr(start, "inner_state"):
         raise InputTypeError(
             f"start: must be a Run (got {start!r}); Run.load reads one from a file"
