@@ -13,7 +13,6 @@ from typing import Any
 
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
-from biorrr.circuit.stimulus.data_checks import check_unchanged
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the cost of a call
 _FIRST_SEGMENT = 2_000  # ticks, before the speed is known
@@ -34,7 +33,6 @@ def advance(
         stop = min(at + length, job.stop)
         if any(recorder.callback for recorder in recorders):  # it may end at any snapshot
             stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
-        check_unchanged(job.feeds)
         began, first = time.perf_counter(), at
         at, diverged = run.advance(at, stop, left)
         pace = (at - first) / max(time.perf_counter() - began, 1e-3)
