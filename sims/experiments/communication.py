@@ -75,40 +75,6 @@ class CommunicationSettings(ExperimentSettings):
     )
 
 
-CAPTIONS = {
-    "communication": (
-        "Held-out prediction of a target area from the source through few neurons. Grey: the exact"
-        " solution at each number of neurons (rank), with standard errors over folds. Circles:"
-        " circuits that have learned, with standard deviations over seeds. Dotted: the full"
-        " regression. The triangle marks the rank that cross-validation chooses, the smallest"
-        " within one standard error of the best: {rank}, with an R2 of {r2}; the full regression"
-        " has {full_r2}. It misses weak dimensions, and is no bound. The grey band spans the"
-        " predictions with shuffled trials, at ranks chosen anew. Squares: matched targets within"
-        " the source's own area."
-    ),
-    "dimensionality": (
-        "Predictive dimensions of the target (filled) beside the dimensions that the target and the"
-        " source share within themselves, by factor analysis (open). Where the filled symbol lies"
-        " to the left of the target's open one, the few predictive dimensions do not follow from a"
-        " simple target: there are {rank}, and {target_dimensionality} of the target's own. Small"
-        " symbols are matched draws, with noise added to the target that was predicted better,"
-        " until both have the same R2."
-    ),
-    "removal": (
-        "Held-out prediction by full regression when the source's activity along its predictive"
-        " dimensions is removed, one dimension after another: {removed_r2} without the {rank} of"
-        " the chosen rank, {full_r2} with all. A curve that falls to zero depends on these"
-        " dimensions alone; one that stays up uses others. Bars are standard errors over folds; the"
-        " dotted line marks the chosen rank."
-    ),
-    "lags": (
-        "Held-out prediction at the chosen rank when the target is taken later (positive lags) or"
-        " earlier than the source, on the same bins of the source, with standard errors over folds."
-        " It is best at {best_lag}."
-    ),
-}
-
-
 @experiment(
     shows=(
         "one area predicted from another through few neurons (Semedo et al. 2019), in V1-V2 or your"
@@ -117,7 +83,38 @@ CAPTIONS = {
     takes="1.5 min",
     paper="beyond it",
     measure=lambda settings: "shortfall" if settings.simulation else "rank",
-    captions=CAPTIONS,
+    captions={
+        "communication": (
+            "Held-out prediction of a target area from the source through few neurons. Grey: the"
+            " exact solution at each number of neurons (rank), with standard errors over folds."
+            " Circles: circuits that have learned, with standard deviations over seeds. Dotted: the"
+            " full regression. The triangle marks the rank that cross-validation chooses, the"
+            " smallest within one standard error of the best: {rank}, with an R2 of {r2}; the full"
+            " regression has {full_r2}. It misses weak dimensions, and is no bound. The grey band"
+            " spans the predictions with shuffled trials, at ranks chosen anew. Squares: matched"
+            " targets within the source's own area."
+        ),
+        "dimensionality": (
+            "Predictive dimensions of the target (filled) beside the dimensions that the target and"
+            " the source share within themselves, by factor analysis (open). Where the filled"
+            " symbol lies to the left of the target's open one, the few predictive dimensions do"
+            " not follow from a simple target: there are {rank}, and {target_dimensionality} of the"
+            " target's own. Small symbols are matched draws, with noise added to the target that"
+            " was predicted better, until both have the same R2."
+        ),
+        "removal": (
+            "Held-out prediction by full regression when the source's activity along its predictive"
+            " dimensions is removed, one dimension after another: {removed_r2} without the {rank}"
+            " of the chosen rank, {full_r2} with all. A curve that falls to zero depends on these"
+            " dimensions alone; one that stays up uses others. Bars are standard errors over folds;"
+            " the dotted line marks the chosen rank."
+        ),
+        "lags": (
+            "Held-out prediction at the chosen rank when the target is taken later (positive lags)"
+            " or earlier than the source, on the same bins of the source, with standard errors over"
+            " folds. It is best at {best_lag}."
+        ),
+    },
     small={
         "data": Planted(trials=30, bins=4, source_units=16, target_units=6),
         "ranks": (1, 2),
@@ -155,12 +152,13 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     over = {"fold": folds, "rank": settings.ranks, "seed": settings.every_seed}
     learned = lab.map(learn_fold, over, areas)
     most = min(settings.lags, (areas.bins - 1) // 2)
-    lags, draws = range(-most, most + 1), range(settings.draws if len(areas.source) >= 4 else 0)
+    lags = range(-most, most + 1) if most else ()
+    draws = range(settings.draws if len(areas.source) >= 4 else 0)
     answers = [
-        lab.map(predict, {}, areas),
-        lab.map(shuffle, {"shuffle": range(settings.shuffles)}, areas),
-        lab.map(lagged, {"lag": lags if most else ()}, areas, most),
-        lab.map(draw, {"draw": [1 + number for number in draws]}, areas),
+        lab.map(ask, {}, areas, "exact_results", MOST_REMOVED),
+        lab.map(ask, {"shuffle": range(settings.shuffles)}, areas, "shuffled"),
+        lab.map(ask, {"lag": lags}, areas, "lagged", most),
+        lab.map(ask, {"draw": draws}, areas, "drawn"),
     ]
 
     results = xr.merge([one for one in answers if one.data_vars])
@@ -253,25 +251,9 @@ def learn_fold(task: Task, areas: TwoAreas, fold: int, rank: int, seed: int) -> 
     return xr.Dataset(found, attrs={"engine": run.data.attrs["engine"]})
 
 
-def predict(task: Task, areas: TwoAreas) -> xr.Dataset:
-    """Return the exact prediction, without the predictive dimensions too, and shared dimensions."""
-    return areas.exact_results(MOST_REMOVED)
-
-
-def shuffle(task: Task, areas: TwoAreas, shuffle: int) -> dict[str, float]:
-    """Return R2 under the null hypothesis, at the rank that is chosen under it."""
-    return {"null_r2": areas.predict_shuffled(shuffle).r2_at_rank}
-
-
-def lagged(task: Task, areas: TwoAreas, most: int, lag: int) -> dict[str, float]:
-    """Return R2 at the chosen rank, and its standard error, with the target ``lag`` bins later."""
-    found, rank = areas.predict_lagged(lag, most), areas.prediction.rank
-    return {"lag_r2": found.r2[rank - 1], "lag_r2_sem": found.r2_sem[rank - 1]}
-
-
-def draw(task: Task, areas: TwoAreas, draw: int) -> xr.Dataset:
-    """Return ranks, R2 and rates of matched units within the source's area and across areas."""
-    return areas.matched_draw(draw - 1).results(areas)
+def ask(task: Task, areas: TwoAreas, question: str, *known: int, **at: int) -> Any:
+    """Return the answer of a method of the two areas."""
+    return getattr(areas, question)(*known, **at)
 
 
 def summary(results: xr.Dataset, settings: CommunicationSettings) -> list[Quantity]:

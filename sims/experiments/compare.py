@@ -105,24 +105,6 @@ class CompareSettings(ComparisonSettings):
         return snake(problem, "Y predicts X" if swapped else "X predicts Y") if self.all else ""
 
 
-CAPTIONS = {
-    "compare": (
-        "Excess over the optimum, in percent, of every learner against the steps it has taken and"
-        " the processor time it has used, one column for each rank: means over seeds in bands of"
-        " one standard deviation. Where a step is a sample for some and a pass through all data for"
-        " others, a row in between counts passes. The lower and the farther left, the better. A"
-        " learner has arrived when it stays below the dashed line at 5 %. All start from the same"
-        " weights and see the same samples in the same order. A learner that diverges at the"
-        " printed rates is drawn at the largest fraction of them at which it does not."
-    ),
-    "constraint": (
-        "Deviation from the whitening constraint, ||Vx'CxxVx - I||²/k, of the circuit and of the"
-        " paper's algorithm against steps, one column for each rank. It should fall towards 0: the"
-        " outputs become uncorrelated and have unit variance."
-    ),
-}
-
-
 def measure(settings: CompareSettings) -> str:
     """Return the name of the excess of the circuit, or of the algorithm without a circuit, at the
     first rank.
@@ -138,7 +120,23 @@ def measure(settings: CompareSettings) -> str:
     takes="15 s",
     paper="Sec. 7, Fig. 3; supplement E, Figs. 5 and 6",
     measure=measure,
-    captions=CAPTIONS,
+    captions={
+        "compare": (
+            "Excess over the optimum, in percent, of every learner against the steps it has taken"
+            " and the processor time it has used, one column for each rank: means over seeds in"
+            " bands of one standard deviation. Where a step is a sample for some and a pass through"
+            " all data for others, a row in between counts passes. The lower and the farther left,"
+            " the better. A learner has arrived when it stays below the dashed line at 5 %. All"
+            " start from the same weights and see the same samples in the same order. A learner"
+            " that diverges at the printed rates is drawn at the largest fraction of them at which"
+            " it does not."
+        ),
+        "constraint": (
+            "Deviation from the whitening constraint, ||Vx'CxxVx - I||²/k, of the circuit and of"
+            " the paper's algorithm against steps, one column for each rank. It should fall towards"
+            " 0: the outputs become uncorrelated and have unit variance."
+        ),
+    },
     small={
         "data": Synthetic(samples=60, m=6, n=5),
         "k": (1, 2),

@@ -63,25 +63,22 @@ class FamilyExperimentSettings(FamilySettings):
     seeds: int = seeds_option(3)
 
 
-CAPTIONS = {
-    "family": (
-        "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first neuron"
-        " of the first seed (black) on the back-propagated error (grey), at three values of s."
-        " Below, against s: eigenvalues of QQ' (diamonds, one per seed) on those of M (dashed);"
-        " excess over the optimum, at most {excess_max}; relative r.m.s. error of the plateau, one"
-        " dot per neuron and seed, at most {plateau_relative_error_max}; and the coefficients of"
-        " the distal rule as fitted to recorded changes (squares, triangles), on s and 1 - s + s"
-        " ridge (dashed)."
-    ),
-}
-
-
 @experiment(
     shows="one circuit learns every member of the family between RRMSE and CCA",
     takes="24 s",
     paper='Sec. 3.2, "Parametrizing the projection matrix"; Sec. 5.1, "Neural circuit"',
     measure="excess_max",
-    captions=CAPTIONS,
+    captions={
+        "family": (
+            "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first"
+            " neuron of the first seed (black) on the back-propagated error (grey), at three values"
+            " of s. Below, against s: eigenvalues of QQ' (diamonds, one per seed) on those of M"
+            " (dashed); excess over the optimum, at most {excess_max}; relative r.m.s. error of the"
+            " plateau, one dot per neuron and seed, at most {plateau_relative_error_max}; and the"
+            " coefficients of the distal rule as fitted to recorded changes (squares, triangles),"
+            " on s and 1 - s + s ridge (dashed)."
+        ),
+    },
     small={
         "data": SMALL_DATA,
         "s": (0.0, 0.4),

@@ -73,20 +73,6 @@ class HierarchySettings(ExperimentSettings):
     )
 
 
-CAPTIONS = {
-    "learning": (
-        "Left: excess over the joint optimum of all areas against samples seen, one line per"
-        " seed; the dashed line is the bound of 3 %, and the worst seed ends at {excess_max}."
-        " Right: distance between the feedback weights A and the transposed feed-forward weights"
-        " W, which follow rules of their own and meet. All curves should fall."
-    ),
-    "plateaus": (
-        "Plateau of every cell, at up to 2000 samples after learning, against the error that theory"
-        " gives it at the optimum, one panel per area. Learning has succeeded where the points lie"
-        " on the line. The first seed is shown; the relative r.m.s. deviation, mean over seeds, is"
-        " {plateau_error_max} in the worst area."
-    ),
-}
 # By the quantity that decides; A meets W' where there are several areas.
 CLAIMS = {
     "excess": "local rules bring all areas to their joint optimum",
@@ -105,7 +91,20 @@ CLAIMS = {
     takes="20 s",
     paper="beyond it",
     measure="excess",
-    captions=CAPTIONS,
+    captions={
+        "learning": (
+            "Left: excess over the joint optimum of all areas against samples seen, one line per"
+            " seed; the dashed line is the bound of 3 %, and the worst seed ends at {excess_max}."
+            " Right: distance between the feedback weights A and the transposed feed-forward"
+            " weights W, which follow rules of their own and meet. All curves should fall."
+        ),
+        "plateaus": (
+            "Plateau of every cell, at up to 2000 samples after learning, against the error that"
+            " theory gives it at the optimum, one panel per area. Learning has succeeded where the"
+            " points lie on the line. The first seed is shown; the relative r.m.s. deviation, mean"
+            " over seeds, is {plateau_error_max} in the worst area."
+        ),
+    },
     small={"data": SMALL_DATA, "areas": (2, 2), "samples": 1000, "seeds": 2},
 )
 def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:

@@ -68,27 +68,6 @@ class InterneuronSettings(BasicSettings):
     seeds: int = seeds_option(20)
 
 
-CAPTIONS = {
-    "maps": (
-        "Median excess over seeds of both circuits, against the rates of Vx and Vy and that of"
-        " inhibition over them. By theory, pairs of outputs settle above the line, and the excess"
-        " that noise keeps up is below 2 % at the dots. It is so measured at"
-        " {interneurons_tolerated} of the pairs of rates with interneurons, and at"
-        " {direct_tolerated} with direct inhibition."
-    ),
-    "theory": (
-        "Left: decay and frequency of the slowest oscillation near the optimum, against theory,"
-        " off it by {decay_deviation} and {frequency_deviation}, relative, in the median."
-        " Middle: excess with R slower or faster than Q, filled where theory says that it is"
-        " finite. Right: excess against the number of interneurons. Medians over seeds."
-    ),
-    "silence": (
-        "Interneurons fall silent in a trained circuit that has twice as many as outputs. Bars are"
-        " standard deviations over seeds. Runs whose outputs grow without bound are left out. After"
-        " learning, the variance of outputs is {spared_variance} with as many interneurons left as"
-        " there are outputs, and {lost_variance} with one fewer, medians over seeds."
-    ),
-}
 CLAIMS = {  # text, lowest, highest; fixed before the runs
     "agreement": ("theory says at which rates a circuit learns", 0.85, 1.0),
     "excess_over_theory": ("where it learns, theory gives the excess", 0.7, 1.5),
@@ -108,7 +87,28 @@ CLAIMS = {  # text, lowest, highest; fixed before the runs
     takes="3 min",
     paper="beyond it",
     measure="interneurons_tolerated",
-    captions=CAPTIONS,
+    captions={
+        "maps": (
+            "Median excess over seeds of both circuits, against the rates of Vx and Vy and that of"
+            " inhibition over them. By theory, pairs of outputs settle above the line, and the"
+            " excess that noise keeps up is below 2 % at the dots. It is so measured at"
+            " {interneurons_tolerated} of the pairs of rates with interneurons, and at"
+            " {direct_tolerated} with direct inhibition."
+        ),
+        "theory": (
+            "Left: decay and frequency of the slowest oscillation near the optimum, against theory,"
+            " off it by {decay_deviation} and {frequency_deviation}, relative, in the median."
+            " Middle: excess with R slower or faster than Q, filled where theory says that it is"
+            " finite. Right: excess against the number of interneurons. Medians over seeds."
+        ),
+        "silence": (
+            "Interneurons fall silent in a trained circuit that has twice as many as outputs. Bars"
+            " are standard deviations over seeds. Runs whose outputs grow without bound are left"
+            " out. After learning, the variance of outputs is {spared_variance} with as many"
+            " interneurons left as there are outputs, and {lost_variance} with one fewer, medians"
+            " over seeds."
+        ),
+    },
     small={
         "data": (Synthetic(samples=60, m=INPUTS, n=TARGETS, latents=3),),  # one compilation for all
         "k": 2,

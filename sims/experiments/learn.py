@@ -57,55 +57,52 @@ class LearnSettings(TrainingSettings):
     )
 
 
-CAPTIONS = {
-    "learning_curve": (
-        "Objective of the circuit against the number of samples that it has seen, logarithmic"
-        " from the first on, with the start at 0. The lower the"
-        " objective, the more of the instructive input the outputs predict. The dashed line is"
-        " the optimum, the lowest value that so many neurons can reach: a circuit that has"
-        " learned lies on it. In the end it is {excess} above."
-    ),
-    "plateau": (
-        "Four signals of each neuron in stretches of consecutive samples at the start of"
-        " learning, halfway (where the circuit's prediction has come half the way to its final"
-        " form) and at the end. The plateau (black) is what inhibition (green) leaves of the"
-        " distal current (orange). At the start inhibition has nothing to do with the current;"
-        " at the end it predicts it from the neuron's own output (blue), and what is left is the"
-        " error of the prediction. Grey lines are the theory: behind the plateau the"
-        " back-propagated error, behind the inhibition the best prediction of the current."
-        " Learning has succeeded where black lies on grey: above each panel stands the r.m.s."
-        " difference between plateau and theory in it, relative to the r.m.s. of theory. All"
-        " stretches of a neuron share the two scales on the right, in the units of the signals;"
-        " triangles mark values that are too large for them."
-    ),
-    "filters": (
-        "Proximal weights of each neuron, above as learned, below as the exact solution has"
-        " them. Any rotation of the filters predicts equally well, so the learned ones were"
-        " turned to lie as near as possible to the exact ones. The two rows should look the"
-        " same: r is the correlation of the filter with the exact one. The largest angle between"
-        " their spans is {angle_max_deg}."
-    ),
-    "eigenvalues": (
-        "Eigenvalues of QQ', by which interneurons inhibit (diamonds), beside those of the"
-        " matrix M of the exact solution (bars), which say how much of the instructive input"
-        " each filter can predict; minus the sum of the first k is the optimum. Each diamond"
-        " should come to lie at the top of its bar. Q goes on to converge after the filters have"
-        " found the right subspace, and as long as diamonds are off the outputs are not yet of"
-        " unit variance, but the objective does not suffer."
-    ),
-    "excess": (
-        "How far the objective lies above the optimum, in percent of the optimum, against the"
-        " number of samples seen: the mean over all seeds, in a band of one standard deviation."
-        " In the end it is {excess}."
-    ),
-}
-
-
 @experiment(
     shows="the circuit comes within a fraction of a percent of the exact optimum",
     takes="7 s",
     measure="excess",
-    captions=CAPTIONS,
+    captions={
+        "learning_curve": (
+            "Objective of the circuit against the number of samples that it has seen, logarithmic"
+            " from the first on, with the start at 0. The lower the"
+            " objective, the more of the instructive input the outputs predict. The dashed line is"
+            " the optimum, the lowest value that so many neurons can reach: a circuit that has"
+            " learned lies on it. In the end it is {excess} above."
+        ),
+        "plateau": (
+            "Four signals of each neuron in stretches of consecutive samples at the start of"
+            " learning, halfway (where the circuit's prediction has come half the way to its final"
+            " form) and at the end. The plateau (black) is what inhibition (green) leaves of the"
+            " distal current (orange). At the start inhibition has nothing to do with the current;"
+            " at the end it predicts it from the neuron's own output (blue), and what is left is"
+            " the error of the prediction. Grey lines are the theory: behind the plateau the"
+            " back-propagated error, behind the inhibition the best prediction of the current."
+            " Learning has succeeded where black lies on grey: above each panel stands the r.m.s."
+            " difference between plateau and theory in it, relative to the r.m.s. of theory. All"
+            " stretches of a neuron share the two scales on the right, in the units of the signals;"
+            " triangles mark values that are too large for them."
+        ),
+        "filters": (
+            "Proximal weights of each neuron, above as learned, below as the exact solution has"
+            " them. Any rotation of the filters predicts equally well, so the learned ones were"
+            " turned to lie as near as possible to the exact ones. The two rows should look the"
+            " same: r is the correlation of the filter with the exact one. The largest angle"
+            " between their spans is {angle_max_deg}."
+        ),
+        "eigenvalues": (
+            "Eigenvalues of QQ', by which interneurons inhibit (diamonds), beside those of the"
+            " matrix M of the exact solution (bars), which say how much of the instructive input"
+            " each filter can predict; minus the sum of the first k is the optimum. Each diamond"
+            " should come to lie at the top of its bar. Q goes on to converge after the filters"
+            " have found the right subspace, and as long as diamonds are off the outputs are not"
+            " yet of unit variance, but the objective does not suffer."
+        ),
+        "excess": (
+            "How far the objective lies above the optimum, in percent of the optimum, against the"
+            " number of samples seen: the mean over all seeds, in a band of one standard deviation."
+            " In the end it is {excess}."
+        ),
+    },
     small={"data": SMALL_DATA, "epochs": 2, "engine": "numpy"},
 )
 def learn(lab: Lab, settings: LearnSettings) -> Findings:

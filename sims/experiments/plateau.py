@@ -73,30 +73,6 @@ COMPARED = {
     "network": Comparison("plateau and backprop's Vy'eps", NETWORK, tolerated=0.10),
 }
 
-CAPTIONS = {
-    "plateau": (
-        "Plateau, distal current, inhibition and output of each neuron before, halfway through and"
-        " after learning, on the same samples, with learning off and on shared scales; behind them"
-        " in grey what theory says: the back-propagated error Vy'(y - ỹ) behind the plateau, and"
-        " Vy'ỹ, what the regression on x predicts of the distal current, behind the inhibition. The"
-        " first seed is shown, at the s that stands below. Above each panel stands how far the"
-        " plateau deviates from theory over all samples, as r.m.s. relative to that of theory."
-        " Halfway is where the circuit's prediction has come half the way to its final form. After"
-        " learning the median deviation over neurons, seeds and s is {plateau_relative_error_end},"
-        " the largest {plateau_relative_error_max}."
-    ),
-    "audit": (
-        "Above: inhibition and plateau after learning against what theory expects, each dot one"
-        " sample of one neuron of the first seed, at the s that stands below; on the dashed line"
-        " they are equal. Right, at s = 0, against the error that reaches the first layer of a"
-        " network trained by back-propagation. Below: their correlation and"
-        " their relative r.m.s. error through learning, median over neurons and seeds in a band"
-        " from the lowest to the highest; and how large the error of the plateau is, and would be"
-        " without inhibition ({plateau_relative_error_no_inhibition}) or with that of other samples"
-        " ({plateau_relative_error_other_inhibition})."
-    ),
-}
-
 
 @dataclass(frozen=True, kw_only=True)
 class PlateauSettings(FamilySettings):
@@ -111,7 +87,29 @@ class PlateauSettings(FamilySettings):
     takes="22 s",
     paper=PLACE,
     measure="plateau_relative_error_end",
-    captions=CAPTIONS,
+    captions={
+        "plateau": (
+            "Plateau, distal current, inhibition and output of each neuron before, halfway through"
+            " and after learning, on the same samples, with learning off and on shared scales;"
+            " behind them in grey what theory says: the back-propagated error Vy'(y - ỹ) behind the"
+            " plateau, and Vy'ỹ, what the regression on x predicts of the distal current, behind"
+            " the inhibition. The first seed is shown, at the s that stands below. Above each panel"
+            " stands how far the plateau deviates from theory over all samples, as r.m.s. relative"
+            " to that of theory. Halfway is where the circuit's prediction has come half the way to"
+            " its final form. After learning the median deviation over neurons, seeds and s is"
+            " {plateau_relative_error_end}, the largest {plateau_relative_error_max}."
+        ),
+        "audit": (
+            "Above: inhibition and plateau after learning against what theory expects, each dot one"
+            " sample of one neuron of the first seed, at the s that stands below; on the dashed"
+            " line they are equal. Right, at s = 0, against the error that reaches the first layer"
+            " of a network trained by back-propagation. Below: their correlation and their relative"
+            " r.m.s. error through learning, median over neurons and seeds in a band from the"
+            " lowest to the highest; and how large the error of the plateau is, and would be"
+            " without inhibition ({plateau_relative_error_no_inhibition}) or with that of other"
+            " samples ({plateau_relative_error_other_inhibition})."
+        ),
+    },
     small={"data": SMALL_DATA, "epochs": 2, "seeds": 1, "engine": "cpp"},
 )
 def plateau(lab: Lab, settings: PlateauSettings) -> Findings:

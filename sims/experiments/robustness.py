@@ -284,23 +284,20 @@ class RobustnessSettings(ExperimentSettings):
         return {name: self.ranges[name].values[:: 2 if self.quick else 1] for name in names}
 
 
-CAPTIONS = {
-    "robustness": (
-        "How far a circuit can depart from the paper's and still learn. Each row changes one thing,"
-        " from mild on the left to severe on the right (rows with a star have no order). A field"
-        " shows the value and, below it, how far the objective ends above the optimum, mean over"
-        " seeds. Blue: the circuit learns. Orange: learning is broken, with an excess of 5 % and"
-        " more."
-    )
-}
-
-
 @experiment(
     shows="[how much biology](docs/robustness.md) the theory survives",
     takes="2.5 min",
     paper="beyond it",
     measure=lambda settings: f"{as_key(settings.data[0].name)}_plain",
-    captions=CAPTIONS,
+    captions={
+        "robustness": (
+            "How far a circuit can depart from the paper's and still learn. Each row changes one"
+            " thing, from mild on the left to severe on the right (rows with a star have no order)."
+            " A field shows the value and, below it, how far the objective ends above the optimum,"
+            " mean over seeds. Blue: the circuit learns. Orange: learning is broken, with an excess"
+            " of 5 % and more."
+        )
+    },
     small={
         "data": (SMALL_DATA,),
         "samples": 60,

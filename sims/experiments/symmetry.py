@@ -68,27 +68,24 @@ class SymmetrySettings(ExperimentSettings):
     seeds: int = seeds_option(8)
 
 
-CAPTIONS = {
-    "symmetry": (
-        "How the weights R, from pyramidal cells to interneurons, find the transpose of Q, the"
-        " weights back, though both start at random and neither sees the other, in circuits that"
-        " learn meanwhile. All panels share an axis: samples times the rate eta/tau of Q and R."
-        " Left: distance between the two, over its start, from several starts each; the theory"
-        " (dashed) has no free parameter, and the marks should lie on it; they are off it by at"
-        " most {relative_error_max} of it. Middle: ||QQ'||, by which interneurons inhibit,"
-        " relative to that of the exact solution. If R and Q only faded together, it would fall to"
-        " 0; in the end ||R - Q'|| / ||Q|| is at most {distance_max}. Right: excess of the"
-        " circuits over the optimum, in the end at most {excess_max}."
-    )
-}
-
-
 @experiment(
     shows="R finds Q' at the predicted rate, from unrelated starts",
     takes="9 s",
     paper=PLACE,
     measure="relative_error_max",
-    captions=CAPTIONS,
+    captions={
+        "symmetry": (
+            "How the weights R, from pyramidal cells to interneurons, find the transpose of Q, the"
+            " weights back, though both start at random and neither sees the other, in circuits"
+            " that learn meanwhile. All panels share an axis: samples times the rate eta/tau of Q"
+            " and R. Left: distance between the two, over its start, from several starts each; the"
+            " theory (dashed) has no free parameter, and the marks should lie on it; they are off"
+            " it by at most {relative_error_max} of it. Middle: ||QQ'||, by which interneurons"
+            " inhibit, relative to that of the exact solution. If R and Q only faded together, it"
+            " would fall to 0; in the end ||R - Q'|| / ||Q|| is at most {distance_max}. Right:"
+            " excess of the circuits over the optimum, in the end at most {excess_max}."
+        )
+    },
     small={"data": SMALL_DATA, "etas": (0.1, 0.3), "seeds": 2, "engine": "numpy"},
 )
 def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:

@@ -89,22 +89,19 @@ class TheoriesSettings(BasicSettings):
         return tuple(name for name in THEORIES if {"all", name} & set(self.theories))
 
 
-CAPTIONS = {
-    "theories": (
-        "Rival theories on the same samples, one dot per seed. From left to right: excess over the"
-        " optimum of each theory (RRMSE, of Bio-CCA also CCA), with ticks where law 1 predicts it;"
-        " participation ratio and whitening error of the outputs. A theory that diverges has an"
-        " excess of 100 % and no other scores."
-    ),
-}
-
-
 @experiment(
     shows="[rival theories](docs/theories.md) of learning in dendrites, beside one exact solution",
     takes="8 min",
     paper="beyond it",
     measure=lambda settings: key_of(settings.data[0].name, settings.chosen[0], "excess"),
-    captions=CAPTIONS,
+    captions={
+        "theories": (
+            "Rival theories on the same samples, one dot per seed. From left to right: excess over"
+            " the optimum of each theory (RRMSE, of Bio-CCA also CCA), with ticks where law 1"
+            " predicts it; participation ratio and whitening error of the outputs. A theory that"
+            " diverges has an excess of 100 % and no other scores."
+        ),
+    },
     small={
         "data": (SMALL_DATA,),
         "theories": ("Bio-RRR", "fixed feedback"),

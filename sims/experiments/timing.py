@@ -95,28 +95,6 @@ CLAIMS = {
     "field_place_error": "the field that plateaus make has its peak where the traces predict it",
     "field_width_error": "the field that plateaus make is as wide as the traces predict",
 }
-CAPTIONS = {
-    "lags": (
-        "Change of a weight when an input (ten pulses at 20 Hz) is paired five times with a plateau"
-        " of 300 ms, against how long the plateau comes after the input. With eligibility traces"
-        " (dots) plasticity bridges seconds on either side, along the theory (dashed); the paper's"
-        " rule (squares) needs both at the same time. Time constants fitted to the dots are"
-        " {tau_x_fitted} of the input and {tau_plateau_fitted} of the plateau."
-    ),
-    "delays": (
-        "Angle between the filters that a circuit learns and the fixed point of learning with"
-        " traces, against the number of samples by which instruction is late. Dots are seeds, lines"
-        " join medians; the band is where the fixed point counts as found. Without traces one"
-        " sample of delay ends learning; with traces the circuit finds the fixed point, less"
-        " precisely the later the instruction: to {angle_traces_max} at the longest delay."
-    ),
-    "field": (
-        "Place fields of a cell on a circular track after plateaus at one place (grey band), each"
-        " relative to its own peak. With traces the field begins before the place of the plateau,"
-        " as the theory (dashed) says: its middle is at {field_place}, by theory at"
-        " {predicted_place}."
-    ),
-}
 
 
 @experiment(
@@ -124,7 +102,29 @@ CAPTIONS = {
     takes="22 s",
     paper="beyond it",
     measure="angle_traces",
-    captions=CAPTIONS,
+    captions={
+        "lags": (
+            "Change of a weight when an input (ten pulses at 20 Hz) is paired five times with a"
+            " plateau of 300 ms, against how long the plateau comes after the input. With"
+            " eligibility traces (dots) plasticity bridges seconds on either side, along the theory"
+            " (dashed); the paper's rule (squares) needs both at the same time. Time constants"
+            " fitted to the dots are {tau_x_fitted} of the input and {tau_plateau_fitted} of the"
+            " plateau."
+        ),
+        "delays": (
+            "Angle between the filters that a circuit learns and the fixed point of learning with"
+            " traces, against the number of samples by which instruction is late. Dots are seeds,"
+            " lines join medians; the band is where the fixed point counts as found. Without traces"
+            " one sample of delay ends learning; with traces the circuit finds the fixed point,"
+            " less precisely the later the instruction: to {angle_traces_max} at the longest delay."
+        ),
+        "field": (
+            "Place fields of a cell on a circular track after plateaus at one place (grey band),"
+            " each relative to its own peak. With traces the field begins before the place of the"
+            " plateau, as the theory (dashed) says: its middle is at {field_place}, by theory at"
+            " {predicted_place}."
+        ),
+    },
     small={
         "data": Synthetic(samples=200, m=5, n=4, latents=3),
         "samples": 1000,

@@ -28,27 +28,25 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lazy import circuits, nx
 
-CAPTIONS = {
-    "wiring": (
-        "The circuit after learning. Triangles are pyramidal cells, each between its basal"
-        " dendrites (below) and its apical dendrite (above); circles are interneurons. Horizontal"
-        " lines are the axons of inputs and of interneurons; beside each pyramidal cell rises its"
-        " own axon, which crosses the dendrites of interneurons. Where an axon crosses a"
-        " dendrite there is a synapse: an arrowhead if activity in the axon raises the target, a"
-        " bar if it lowers it. Its size is the strength of the synapse; the legend gives the"
-        " largest of each pathway, and Q and R share a scale. Since R becomes Q transposed while"
-        " inhibition has a minus sign, each arrowhead of R has a bar of Q as its mirror image, and"
-        " each bar an arrowhead."
-    )
-}
-
 
 @experiment(
     shows="the circuit, with the weights it has learned",
     takes="6 s",
     paper="Fig. 1",
     not_swept="learns as learn does, and draws",
-    captions=CAPTIONS,
+    captions={
+        "wiring": (
+            "The circuit after learning. Triangles are pyramidal cells, each between its basal"
+            " dendrites (below) and its apical dendrite (above); circles are interneurons."
+            " Horizontal lines are the axons of inputs and of interneurons; beside each pyramidal"
+            " cell rises its own axon, which crosses the dendrites of interneurons. Where an axon"
+            " crosses a dendrite there is a synapse: an arrowhead if activity in the axon raises"
+            " the target, a bar if it lowers it. Its size is the strength of the synapse; the"
+            " legend gives the largest of each pathway, and Q and R share a scale. Since R becomes"
+            " Q transposed while inhibition has a minus sign, each arrowhead of R has a bar of Q as"
+            " its mirror image, and each bar an arrowhead."
+        )
+    },
     small={"data": SMALL_DATA, "epochs": 2, "engine": "numpy"},
 )
 def wiring(lab: Lab, settings: TrainingSettings) -> Findings:

@@ -60,22 +60,19 @@ class ImagesSettings(ExperimentSettings):
     ridge: float = option(0.1, "added to Cxx", at_least=0)
 
 
-CAPTIONS = {
-    "images": (
-        "Excess over the optimum, in percent, against the number of samples seen, one panel for"
-        " each set of pictures: the paper's algorithm and a two-layer network trained by"
-        " back-propagation, each as the mean over seeds in a band of one standard deviation. Both"
-        " should fall about as fast. One that diverges at the printed rates is drawn at the largest"
-        " fraction of them at which it does not."
-    )
-}
-
-
 @experiment(
     shows="Bio-RRMSE beside back-propagation on MNIST, Fashion-MNIST, CIFAR-10 and CIFAR-100",
     takes="2 min",
     paper="supplement F, Fig. 7 and Table 1",
-    captions=CAPTIONS,
+    captions={
+        "images": (
+            "Excess over the optimum, in percent, against the number of samples seen, one panel for"
+            " each set of pictures: the paper's algorithm and a two-layer network trained by"
+            " back-propagation, each as the mean over seeds in a band of one standard deviation."
+            " Both should fall about as fast. One that diverges at the printed rates is drawn at"
+            " the largest fraction of them at which it does not."
+        )
+    },
 )
 def images(lab: Lab, settings: ImagesSettings) -> Findings:
     """Compare Bio-RRMSE and backprop on all pictures, and check the paper's claim for each set."""

@@ -58,22 +58,19 @@ class SensitivitySettings(ComparisonSettings):
     steps: int = option(100_000, "samples presented", at_least=1)
 
 
-CAPTIONS = {
-    "sensitivity": (
-        "Excess over the optimum, in percent, after all samples, for every pair of the rate at the"
-        " start, eta0, and the number of samples in which rates halve, N: Bio-RRMSE above, the"
-        " network trained by back-propagation below, one column for each rank. If the choice did"
-        " not matter, all squares would have the same colour; dark ones have learned too slowly."
-        " The largest eta0 shown is the largest that never diverged."
-    )
-}
-
-
 @experiment(
     shows="how much the choice of learning rates matters, over two decades of eta0 and of N",
     takes="2 min",
     paper='supplement E, "Numerical experiment details"',
-    captions=CAPTIONS,
+    captions={
+        "sensitivity": (
+            "Excess over the optimum, in percent, after all samples, for every pair of the rate at"
+            " the start, eta0, and the number of samples in which rates halve, N: Bio-RRMSE above,"
+            " the network trained by back-propagation below, one column for each rank. If the"
+            " choice did not matter, all squares would have the same colour; dark ones have learned"
+            " too slowly. The largest eta0 shown is the largest that never diverged."
+        )
+    },
 )
 def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
     """Run Bio-RRMSE and backprop at every pair of eta0 and N, and measure how much the choice
