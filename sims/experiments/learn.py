@@ -34,8 +34,6 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lazy import analysis, circuits, np, xr
 
-TRACES = ("plateau", "a", "inhibition", "z")
-
 
 @dataclass(frozen=True, kw_only=True)
 class LearnSettings(TrainingSettings):
@@ -113,12 +111,21 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     ridge = ridge_for(settings, data.X, data.Y, data.trials)
     exact = analysis.ExactSolution(*data.stand_in, settings.s, ridge)
 
-    runs = lab.map(learn_from, {}, data, ridge, seeds=settings.every_seed, keep_unfinished=True)
+    shared = ridge, data.X, data.Y, ("plateau", "a", "inhibition", "z"), 100
+    runs = lab.map(learn_from, {}, *shared, seeds=settings.every_seed, keep_unfinished=True)
 
     first = runs.values[0]
     predicted: Mapping[str, Any] = {}
-    if not lab.failure and "readout" in first.data and can_hold_out(data, settings.cell):
+    # A second circuit can learn most trials: not with slow cells, nor data larger than memory.
+    second = settings.cell != "millivolts" and data.fits_in_memory
+    enough = second and len(np.unique(data.trials)) >= 5
+    if not lab.failure and "readout" in first.data and enough:
         predicted = lab.map(predict_held_out, {"seed": [settings.seed]}, data)
+    held_out = {
+        "held_out_r2": "circuit",
+        "held_out_r2_exact": "exact solution",
+        "held_out_ridge": "ridge",
+    }
     excess = [exact.excess(run.data["Vx"].values) for run in runs.values]
     courses = xr.Dataset(
         {
@@ -149,7 +156,7 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
             *learned(data, replace(settings, ridge=ridge), settings.seeds),
             *scores,
             *(
-                Quantity(name, value.item(), "", HELD_OUT[name], row="held-out R2")
+                Quantity(name, value, "", held_out[name], row="held-out R2")
                 for name, value in predicted.items()
             ),
         ],
@@ -176,38 +183,20 @@ def ridge_for(settings: LearnSettings, X: np.ndarray, Y: np.ndarray, trials: np.
     return analysis.choose_ridge(X, Y, settings.k, settings.s, folds=folds, groups=trials).best
 
 
-def learn_from(task: Task, data: Dataset, ridge: float, seeds: Sequence[int]) -> list[circuits.Run]:
-    """Let a circuit learn the data from each of ``seeds``."""
-    return learn_samples(task, seeds, ridge, data.X, data.Y, record=TRACES, snapshots=100)
-
-
-def learn_samples(
+def learn_from(
     task: Task,
-    seeds: Sequence[int],
     ridge: float,
     X: np.ndarray,
     Y: np.ndarray,
-    **saved: Any,
+    record: Sequence[str],
+    snapshots: int,
+    seeds: Sequence[int],
 ) -> list[circuits.Run]:
-    """Let a circuit learn ``X`` (n_samples, m) and ``Y`` (n_samples, n), as the settings ask."""
-    settings = task.settings
-    cell = cell_arguments(settings.cell)
+    """Let a circuit learn ``X`` (n_samples, m) and ``Y`` (n_samples, n) from each of ``seeds``."""
+    settings, cell = task.settings, cell_arguments(task.settings.cell)
     circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=ridge, seed=seeds[0], **cell)
-    return task.run(circuit, X, Y, seeds, epochs=settings.epochs, centre=True, **saved)
-
-
-HELD_OUT = {
-    "held_out_r2": "circuit",
-    "held_out_r2_exact": "exact solution",
-    "held_out_ridge": "ridge",
-}  # words of what is found
-
-
-def can_hold_out(data: Dataset, cell: str) -> bool:
-    """Return True if a second circuit can learn most trials: not with slow cells, nor data larger
-    than memory.
-    """
-    return cell != "millivolts" and data.fits_in_memory and len(np.unique(data.trials)) >= 5
+    how = {"epochs": settings.epochs, "record": record, "snapshots": snapshots}
+    return task.run(circuit, X, Y, seeds, centre=True, **how)
 
 
 def predict_held_out(task: Task, data: Dataset, seed: int) -> dict[str, float]:
@@ -229,7 +218,7 @@ def predict_held_out(task: Task, data: Dataset, seed: int) -> dict[str, float]:
         "held_out_r2_exact": (exact.Vx(settings.k), exact.readout(settings.k))
     }
     try:
-        (run,) = learn_samples(task, [seed], ridge, X, Y, record=(), snapshots=2)
+        (run,) = learn_from(task, ridge, X, Y, (), 2, [seed])
         filters["held_out_r2"] = run.Vx, run.data["readout"].values
     except circuits.Diverged:
         filters["held_out_r2"] = tuple(np.nan * values for values in filters["held_out_r2_exact"])

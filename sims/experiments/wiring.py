@@ -58,7 +58,8 @@ def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
 
     runs = dict(zip(settings.every_seed, found.values, strict=True))
     first = runs[settings.seed]
-    populations = circuit_of(settings, settings.seed).wiring(data.X.shape[1], data.Y.shape[1])
+    circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge)
+    populations = circuit.wiring(data.X.shape[1], data.Y.shape[1])
     which = {seed: "" if settings.seeds == 1 else str(seed) for seed in runs}
     graphs = {
         f"synapses{'-' if which[seed] else ''}{which[seed]}.graphml": partial(
@@ -85,14 +86,10 @@ def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
     )
 
 
-def circuit_of(settings: TrainingSettings, seed: int) -> Any:
-    """Make the circuit of one seed."""
-    return settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed)
-
-
 def learn_from(task: Task, data: Dataset, seeds: Sequence[int]) -> list[circuits.Run]:
     """Let a circuit learn the data from each of ``seeds``."""
-    settings, circuit = task.settings, circuit_of(task.settings, seeds[0])
+    settings, (k, s) = task.settings, (task.settings.k, task.settings.s)
+    circuit = settings.make_circuit(k=k, s=s, ridge=settings.ridge, seed=seeds[0])
     return task.run(circuit, data.X, data.Y, seeds, epochs=settings.epochs, centre=True, record=())
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -128,25 +129,22 @@ def saturation(ends: Mapping[Any, Any], **about: Any) -> Iterator[Claim]:
     """Judge what supplement C says of the optimum, from how each run of the offline algorithm has
     ended.
     """
-    judged = {
-        "QQ' has no zero eigenvalues at the optimum": (
-            "multiplier",
-            {
-                "low": 1 - NEAR_ONE,
-                "high": 1 + NEAR_ONE,
-                "unit": "times the k-th eigenvalue of M",
-            },
-        ),
-        "the inequality constraint imposed in Bio-RRR is saturated at its optimum": (
-            "whitening_error",
-            {"high": SATURATED},
-        ),
-        "the minimum is when Ux aligns with the top k eigenvectors of M": (
-            "excess",
-            {"high": OPTIMAL, "unit": PERCENT},
-        ),
-    }
-    for text, (name, bounds) in judged.items():
-        yield Claim.over_seeds(
-            np.atleast_1d(ends[name]), text=text, place=SATURATION, **bounds, **about
-        )
+    over = partial(Claim.over_seeds, place=SATURATION, **about)
+    yield over(
+        np.atleast_1d(ends["multiplier"]),
+        text="QQ' has no zero eigenvalues at the optimum",
+        low=1 - NEAR_ONE,
+        high=1 + NEAR_ONE,
+        unit="times the k-th eigenvalue of M",
+    )
+    yield over(
+        np.atleast_1d(ends["whitening_error"]),
+        text="the inequality constraint imposed in Bio-RRR is saturated at its optimum",
+        high=SATURATED,
+    )
+    yield over(
+        np.atleast_1d(ends["excess"]),
+        text="the minimum is when Ux aligns with the top k eigenvectors of M",
+        high=OPTIMAL,
+        unit=PERCENT,
+    )

@@ -140,7 +140,7 @@ def run_once(
     whose, kind = ALGORITHMS[algorithm]
     printed = models.Rates.paper(data.name, 0, k, "online", whose).times(10 ** (half_decades / 2))
     # All in proportion.
-    rates = {name: models.Rate(getattr(printed, name).eta0, N) for name in "xyqr"}
+    rates: dict[str, Any] = {name: models.Rate(getattr(printed, name).eta0, N) for name in "xyqr"}
     learner, steps = getattr(analysis, kind), task.settings.steps
     contender = Contender(PROBLEM, algorithm, learner, k, steps, models.Rates(**rates))
     ran = learn(task, data, exact, contender, seed)
