@@ -38,17 +38,15 @@ from biorrr.sims.comparisons.contenders import (
     solve,
 )
 from biorrr.sims.comparisons.judgements import check_claims
-from biorrr.sims.data import Data, MediaMill, Synthetic
+from biorrr.sims.data import MediaMill, Synthetic
 from biorrr.sims.lab import (
     Claim,
     Figure,
     Findings,
     Lab,
-    data_option,
     experiment,
     option,
     quantities,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, models, xr
 from biorrr.sims.words import counted, snake
@@ -64,16 +62,14 @@ PROBLEMS = (Problem("rrmse", "online"), Problem("rrmse", "offline"), Problem("cc
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareSettings(ComparisonSettings):
+class CompareSettings(ComparisonSettings, seeds=5, data="digits"):
     """Settings of ``biorrr compare``."""
 
     objective: str = option("rrmse", "rrmse is s = 0, cca is s = 1", choices=("rrmse", "cca"))
     setting: str = option(
         "online", "one sample at a time, or the whole data at once", choices=("online", "offline")
     )
-    data: Data = data_option("digits")
     all: bool = option(False, "compare everything: RRMSE and CCA, online and offline")
-    seeds: int = seeds_option(5)
     steps: int | None = option(
         None, "samples (online, 100000 by default) or iterations (offline, 20000)", at_least=1
     )

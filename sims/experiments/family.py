@@ -36,9 +36,7 @@ from biorrr.sims.lab import (
     experiment,
     farthest,
     learned,
-    option,
     readable,
-    seeds_option,
     unjudged_because,
 )
 from biorrr.sims.lazy import analysis, np, xr
@@ -50,17 +48,8 @@ COEFFICIENTS = 1e-6  # deviation of a coefficient of the distal rule, on either 
 
 
 @dataclass(frozen=True, kw_only=True)
-class FamilyExperimentSettings(FamilySettings):
+class FamilyExperimentSettings(FamilySettings, seeds=3, s=(0.0, 0.25, 0.5, 0.75, 1.0)):
     """Settings of ``biorrr family``."""
-
-    s: tuple[float, ...] = option(
-        (0.0, 0.25, 0.5, 0.75, 1.0),
-        "0 is RRMSE, 1 is CCA; may be repeated",
-        short="s",
-        at_least=0,
-        at_most=1,
-    )
-    seeds: int = seeds_option(3)
 
 
 @experiment(

@@ -30,7 +30,6 @@ from biorrr.sims.lab import (
     data_option,
     experiment,
     option,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import counted
@@ -42,7 +41,7 @@ EXCESS, MEETING, PLATEAU, PARITY, UNTRAINED, RESIDUAL = 0.03, 0.1, 0.25, 0.02, 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class HierarchySettings(ExperimentSettings):
+class HierarchySettings(ExperimentSettings, seeds=3):
     """Settings of ``biorrr hierarchy``."""
 
     data: Data = data_option("digits")
@@ -67,7 +66,6 @@ class HierarchySettings(ExperimentSettings):
     )
     ridge: float = option(0.0, "added to Cxx, by replay that settles as samples do", at_least=0)
     samples: int = option(400_000, "number of samples that are presented", at_least=1000)
-    seeds: int = seeds_option(3)
     quick: bool = option(
         False, "a tenth of the samples and one seed, for a first look without verdicts"
     )

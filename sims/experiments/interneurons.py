@@ -32,7 +32,6 @@ from biorrr.sims.lab import (
     experiment,
     option,
     quantities,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import counted
@@ -53,7 +52,7 @@ Problems = Mapping[str, tuple[Any, Any]]  # X (n_samples, m) and Y (n_samples, n
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterneuronSettings(BasicSettings):
+class InterneuronSettings(BasicSettings, seeds=20):
     """Settings of ``biorrr interneurons``."""
 
     data: tuple[Data, ...] = data_option(("digits",), "beside two synthetic problems")
@@ -65,7 +64,6 @@ class InterneuronSettings(BasicSettings):
         RATIOS, "rates of inhibition, and of R, over others; may be repeated", at_least=1e-3
     )
     samples: int = option(200_000, "samples that each circuit sees", at_least=100)
-    seeds: int = seeds_option(20)
 
 
 CLAIMS = {  # text, lowest, highest; fixed before the runs

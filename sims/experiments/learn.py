@@ -195,8 +195,8 @@ def learn_from(
     """Let a circuit learn ``X`` (n_samples, m) and ``Y`` (n_samples, n) from each of ``seeds``."""
     settings, cell = task.settings, cell_arguments(task.settings.cell)
     circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=ridge, seed=seeds[0], **cell)
-    how = {"epochs": settings.epochs, "record": record, "snapshots": snapshots}
-    return task.run(circuit, X, Y, seeds, centre=True, **how)
+    saved: Any = {"record": record, "snapshots": snapshots}
+    return task.run(circuit, X, Y, seeds, epochs=settings.epochs, centre=True, **saved)
 
 
 def predict_held_out(task: Task, data: Dataset, seed: int) -> dict[str, float]:

@@ -37,7 +37,6 @@ from biorrr.sims.lab import (
     default_ridge,
     experiment,
     learned,
-    seeds_option,
     unjudged_because,
 )
 from biorrr.sims.lazy import analysis, circuits, np, xr
@@ -65,10 +64,9 @@ COMPARED = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlateauSettings(FamilySettings):
+class PlateauSettings(FamilySettings, seeds=5):
     """Settings of ``biorrr plateau``."""
 
-    seeds: int = seeds_option(5)
     cell: str = cell_option()
 
 
@@ -165,7 +163,7 @@ def follow(
 
     settings, cell = task.settings, cell_arguments(task.settings.cell)
     circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=seeds[0], **cell)
-    how = {"epochs": settings.epochs, "centre": True, "record": (), "snapshots": SNAPSHOTS}
+    how: Any = {"epochs": settings.epochs, "centre": True, "record": (), "snapshots": SNAPSHOTS}
     results = []
     for seed, run in zip(seeds, task.run(circuit, data.X, data.Y, seeds, **how), strict=True):
         show = partial(record, task, run, s, data)
@@ -188,8 +186,8 @@ def record(
     # Without a ridge: replay changes nothing where nothing is learned.
     cell, engine = cell_arguments(task.settings.cell), run.data.attrs["engine"]
     circuit = task.settings.make_circuit(k=task.settings.k, s=s, engine=engine, **cell)
-    how = {"order": "sequential", "plastic": False, "record": SIGNALS, "every": 1, "snapshots": 1}
-    traces = task.run(circuit, data.X, data.Y, start=start, centre=True, **how).data
+    how: Any = {"order": "sequential", "plastic": False, "record": SIGNALS, "every": 1}
+    traces = task.run(circuit, data.X, data.Y, start=start, centre=True, snapshots=1, **how).data
     in_order = np.argsort(traces["sample"].values % len(data.X))
     held = traces.mean("time") if "time" in traces.dims else traces
     return {name: held[name].values[in_order] for name in SIGNALS}

@@ -14,23 +14,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import SMALL_DATA, Data, Dataset
+from biorrr.sims.data import SMALL_DATA, Dataset
 from biorrr.sims.lab import (
     PERCENT,
     Claim,
-    ExperimentSettings,
     Figure,
     Findings,
     Lab,
+    LearnerSettings,
     Quantity,
     Task,
     compiled_if_possible,
-    data_option,
     experiment,
     farthest,
     option,
     quantities,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import in_full
@@ -51,20 +49,16 @@ SIGNS = "positive", "negative"  # of the eigenvalues of QR at the start
 
 
 @dataclass(frozen=True, kw_only=True)
-class SymmetrySettings(ExperimentSettings):
+class SymmetrySettings(LearnerSettings, seeds=8):
     """Settings of ``biorrr symmetry``."""
 
-    data: Data = data_option("digits")
-    k: int = option(2, "pyramidal neurons, and as many interneurons", short="k", at_least=1)
-    s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
+    ridge: float = option(0.0, "added to Cxx and Cyy", at_least=0)
     etas: tuple[float, ...] = option(
         (0.0003, 0.001, 0.003),
         "rates eta/tau of Q and R; may be repeated; noise of learning grows with them",
         at_least=1e-5,
         at_most=0.5,
     )
-    ridge: float = option(0.0, "added to Cxx and Cyy", at_least=0)
-    seeds: int = seeds_option(8)
 
 
 @experiment(

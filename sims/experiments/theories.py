@@ -31,7 +31,6 @@ from biorrr.sims.lab import (
     data_option,
     experiment,
     option,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import counted
@@ -60,7 +59,7 @@ THEORIES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class TheoriesSettings(BasicSettings):
+class TheoriesSettings(BasicSettings, seeds=3):
     """Settings of ``biorrr theories``."""
 
     data: tuple[Data, ...] = data_option(("digits", "synthetic"))
@@ -81,7 +80,6 @@ class TheoriesSettings(BasicSettings):
     simulated_draws: int = option(
         50, "of these draws, how many are simulated with fixed feedback", at_least=0
     )
-    seeds: int = seeds_option(3)
 
     @property
     def chosen(self) -> tuple[str, ...]:

@@ -29,7 +29,6 @@ from biorrr.sims.lab import (
     experiment,
     option,
     quantities,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import counted
@@ -52,7 +51,7 @@ TIME_CONSTANT_ERROR, PLACE_ERROR, WIDTH_ERROR = 0.05, 2.0, 0.05  # relative, cm,
 
 
 @dataclass(frozen=True, kw_only=True)
-class TimingSettings(ExperimentSettings):
+class TimingSettings(ExperimentSettings, seeds=3):
     """Settings of ``biorrr timing``."""
 
     data: Data = data_option(Synthetic(samples=20_000, m=10, n=8), "data of the second experiment")
@@ -75,7 +74,6 @@ class TimingSettings(ExperimentSettings):
     samples: int = option(
         1_600_000, "samples each circuit of the second experiment sees", at_least=1000
     )
-    seeds: int = seeds_option(3)
     quick: bool = option(
         False, f"{QUICK_SAMPLES} samples and one seed: a first look, without verdicts"
     )

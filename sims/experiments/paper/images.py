@@ -34,7 +34,6 @@ from biorrr.sims.lab import (
     Quantity,
     experiment,
     option,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, models, xr
 from biorrr.sims.words import counted
@@ -49,13 +48,12 @@ PLACE = 'supplement F, "More numerical experiments"; Fig. 7, Table 1'
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImagesSettings(ExperimentSettings):
+class ImagesSettings(ExperimentSettings, seeds=5):
     """Settings of the chapter on pictures."""
 
     data: tuple[Pictures, ...] = option(
         tuple(RANKS), "which of mnist, fashion-mnist, cifar10, cifar100", metavar="NAME"
     )
-    seeds: int = seeds_option(5)
     steps: int = option(100_000, "samples presented", at_least=1)
     ridge: float = option(0.1, "added to Cxx", at_least=0)
 

@@ -31,7 +31,6 @@ from biorrr.sims.lab import (
     experiment,
     option,
     quantities,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, np
 from biorrr.sims.words import counted
@@ -44,10 +43,9 @@ SATURATION = 'supplement C, "Saturation of the Bio-RRR inequality constraint"'
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConvergenceSettings(ComparisonSettings):
+class ConvergenceSettings(ComparisonSettings, seeds=20):
     """Problems that are solved."""
 
-    seeds: int = seeds_option(20)
     offline_steps: int = option(20_000, "iterations of the offline algorithm", at_least=1)
     online_steps: int = option(
         1_000_000, "samples of the online algorithm: ten times the paper's", at_least=1
@@ -129,7 +127,7 @@ def saturation(ends: Mapping[Any, Any], **about: Any) -> Iterator[Claim]:
     """Judge what supplement C says of the optimum, from how each run of the offline algorithm has
     ended.
     """
-    over = partial(Claim.over_seeds, place=SATURATION, **about)
+    over: Any = partial(Claim.over_seeds, place=SATURATION, **about)
     yield over(
         np.atleast_1d(ends["multiplier"]),
         text="QQ' has no zero eigenvalues at the optimum",

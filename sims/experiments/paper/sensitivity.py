@@ -35,7 +35,6 @@ from biorrr.sims.lab import (
     experiment,
     option,
     quantities,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, models, np, xr
 from biorrr.sims.words import counted
@@ -51,10 +50,9 @@ PLACE = 'supplement E, "Numerical experiment details", RRMSE'
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensitivitySettings(ComparisonSettings):
+class SensitivitySettings(ComparisonSettings, seeds=3):
     """Settings of the chapter on learning rates, which the paper prints for MediaMill."""
 
-    seeds: int = seeds_option(3)
     steps: int = option(100_000, "samples presented", at_least=1)
 
 
