@@ -4,13 +4,14 @@ of a run: it is cut into stretches, each with all that has happened before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
+from biorrr.circuit.compile.operations import ORDER, operations
 from biorrr.circuit.simulation.saving import Recording
 from biorrr.circuit.stimulus.data_checks import check_table
 from biorrr.circuit.stimulus.feeds import Feed, facts_of
@@ -21,11 +22,13 @@ from biorrr.models import (
     Event,
     Freeze,
     Parts,
+    Population,
     Silence,
-    Silenceable,
+    Step,
     SwapData,
-    apply_departures,
+    Variable,
 )
+from biorrr.models.meanings import Meanings
 
 if TYPE_CHECKING:
     from biorrr.circuit.base import CircuitBase
@@ -161,7 +164,26 @@ def let_fall_silent(parts: Parts, populations: Iterable[str]) -> Parts:
                 f"Silence.population: must be cells of this circuit (got {name!r}); it has "
                 f"{', '.join(have) or 'none'}"
             )
-    return apply_departures(parts, map(Silenceable, populations))
+        active = Variable("active", "0 for a cell that has fallen silent", "cell", "parameter", 1.0)
+        parts = parts.having(parts[name].adding(active, *_silencing_steps(parts, parts[name])))
+    return parts
+
+
+def _silencing_steps(parts: Parts, cells: Population) -> Iterator[Step]:
+    """Yield the steps that multiply what ``cells`` say by `active`: each variable that synapses
+    read or that counts spikes, after the phase from which on its value stands when it is read.
+    """
+    listed = operations(Meanings(parts))
+    own = {pathway.name for pathway in parts.pathways if pathway.source == cells.name}
+    for variable in cells.variables:
+        key = f"{cells.name}.{variable.name}"
+        read = [one.phase for one in listed if one.part in own and key in one.reads]
+        read += ["plasticity"] * variable.name.endswith("spikes")
+        written = [one.phase for one in listed if key in one.writes]
+        written += ["input"] * (variable.role == "input")
+        before = [[w for w in written if ORDER[w] <= ORDER[phase]] for phase in read]
+        for phase in dict.fromkeys(max(some, key=ORDER.__getitem__) for some in before if some):
+            yield Step(phase, f"{variable.name} = active * {variable.name}", replays=True)
 
 
 def check_events(
