@@ -174,6 +174,21 @@ class Regression:
         known = {name: value for name, value in broadcast.items() if modulator.has(name)}
         return parts.having(with_values(modulator, **known))
 
+    def check_sizes(self, sizes: Mapping[str, int]) -> None:
+        """Refuse more cells than data with so many features, by port, can teach."""
+        largest, bound = max(area.k for area in self.areas), sum(sizes.values())
+        if self.areas[0].number and largest > bound:
+            raise InputError(
+                f"areas: no area can have more cells than x and y have features, {bound} (got"
+                f" {largest}); reduce it"
+            )
+        bound = min(sizes.values())
+        if not self.areas[0].number and largest > bound:
+            raise InputError(
+                f"k: upper bound is min(m, n) = {bound}, the rank of the data (got {largest});"
+                " reduce k"
+            )
+
     # -- meeting the data --------------------------------------------------------------------------
 
     def begin(
@@ -294,7 +309,7 @@ class Regression:
         return ("instruction", parts[pathway.target].dimension), out
 
     @property
-    def departures_in_words(self) -> str:
+    def in_words(self) -> str:
         """Its departures and parts of one's own; empty where there are none."""
         own = [f"own {part.name}" for part in (*self.populations, *self.pathways)]
         return "; ".join([*map(repr, self.all_departures), *own])

@@ -9,8 +9,8 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy import linalg
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 
 from biorrr.analysis.checks import check_k, check_pair, check_s, ridge_pair
 from biorrr.errors import InputError
@@ -165,7 +165,7 @@ class ExactSolution:
         divergence, score NaN.
         """
         whitened, finite = self._whitened(Vx)
-        U, size, _ = np.linalg.svd(whitened, full_matrices=False)
+        U, size, _ = linalg.svd(whitened, full_matrices=False)
         spanned = size > size[..., :1] * self.m * np.finfo(float).eps
         value = -np.square(_product(self._F.T, U * spanned[..., None, :])).sum(axis=(-2, -1))
         return np.where(finite, value, np.nan)[()]
@@ -259,11 +259,9 @@ def _factored_covariances(
         linalg.norm(A) > 1e6 * floor for A, floor in zip((C.xx, Sigma_inverse), floors, strict=True)
     ):
         return None
-    root_x, root_y = linalg.cholesky(C.xx), linalg.cholesky(Sigma_inverse)
-    F = linalg.solve_triangular(
-        root_y, linalg.solve_triangular(root_x, C.xy, trans="T").T, trans="T"
-    ).T
-    unwhiten_x, unwhiten_y = (partial(linalg.solve_triangular, root) for root in (root_x, root_y))
+    root_x, root_y = linalg.cholesky(C.xx).T, linalg.cholesky(Sigma_inverse).T
+    F = linalg.solve(root_y.T, linalg.solve(root_x.T, C.xy).T).T
+    unwhiten_x, unwhiten_y = (partial(linalg.solve, root) for root in (root_x, root_y))
     return _Factored(F, root_x, root_y, unwhiten_x, unwhiten_y)
 
 
@@ -277,7 +275,7 @@ def _factored_data(X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float])
     if len(data) > m + n:
         # The triangular factor has the same covariances as the data, and no more rows than there
         # are channels.
-        data = linalg.qr(data, mode="r", check_finite=False)[0][: m + n]
+        data = linalg.qr(data, mode="r")
     Ux, dx, Wx = _axes(data[:, :m], tolerance, all_directions=ridge[0] > 0)
     Uy, dy, Wy = _axes(data[:, m:], tolerance)
     root_x = np.sqrt(dx**2 + ridge[0])  # each along the axes of its own data
@@ -301,7 +299,7 @@ def _axes(
 
     With ``all_directions`` those are kept, with d = 0: a ridge gives them variance of its own.
     """
-    U, d, Wt = linalg.svd(A, full_matrices=all_directions, check_finite=False)
+    U, d, Wt = linalg.svd(A, full_matrices=all_directions)
     if all_directions:
         U, d = _pad(U[:, : len(d)], A.shape[1]), _pad(d, A.shape[1])
         return U, d, Wt.T

@@ -11,7 +11,7 @@ import functools
 import inspect
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import brian2
 import numpy as np
@@ -21,7 +21,6 @@ from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.compile.program import Blocks
 from biorrr.circuit.engines import brian2_private
 from biorrr.circuit.engines.brian2_private import borrow_brian2
-from biorrr.circuit.engines.interrupt import hold_interrupt
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import DATA_ROW, Recorder
 from biorrr.errors import InputError
@@ -216,13 +215,12 @@ class NumpyEngine(Brian2Network):
         for key, values in state.items():
             self.arrays[key][:] = values
 
-    def advance(self, job: Job, recorder: Recorder) -> Outcome:
-        """Simulate ``job``."""
-        with (
-            borrow_brian2("numpy"),
-            np.errstate(all="ignore"),
-            hold_interrupt() as interrupted,
-        ):
+    def advance(
+        self, jobs: Sequence[Job], recorders: Sequence[Recorder], interrupted: threading.Event
+    ) -> list[Outcome]:
+        """Simulate one job."""
+        (job,), (recorder,) = jobs, recorders
+        with borrow_brian2("numpy"), np.errstate(all="ignore"):
             self.begin(job.state)
             loop = _Loop(job, recorder, self.arrays, interrupted)
             self._ticks = self._through(loop)
@@ -232,7 +230,8 @@ class NumpyEngine(Brian2Network):
                 next(self._ticks, None)
             finally:
                 self._ticks = self._alone()
-        return Outcome(loop.done, {key: self.arrays[key].copy() for key in job.state}, loop.ended)
+        state = {key: self.arrays[key].copy() for key in job.state}
+        return [Outcome(loop.done, state, loop.ended)]
 
     def _through(self, loop: _Loop) -> Iterator[None]:
         """Present one sample after another; each ``yield`` ends a tick.

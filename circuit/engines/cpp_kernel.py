@@ -23,12 +23,10 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import cache, compiler
 from biorrr.circuit.engines.brian2_private import brian2_version
-from biorrr.circuit.engines.interrupt import hold_interrupt
 from biorrr.circuit.engines.memory import ELEMENT_TYPES, Memory
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.progress import notice
 from biorrr.circuit.simulation.recorder import DATA_ROW, Recorder
-from biorrr.circuit.stimulus.data_checks import check_unchanged
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.errors import RunError
 from biorrr.models import expressions, random_draws
@@ -123,16 +121,11 @@ class CppEngine:
         self._permute(count, length, drawn.ctypes.data, bits.next_uint32, bits.state_address)
         return drawn
 
-    def advance(self, job: Job, recorder: Recorder) -> Outcome:
-        """Simulate ``job`` segment by segment."""
-        with hold_interrupt() as interrupted:
-            return self.advance_together([job], [recorder], interrupted)[0]
-
-    def advance_together(
+    def advance(
         self, jobs: Sequence[Job], recorders: Sequence[Recorder], interrupted: threading.Event
     ) -> list[Outcome]:
-        """Simulate ``jobs``, which differ in their states and seeds alone, side by side; at most
-        one for each lane.
+        """Simulate ``jobs``, which differ in their states and seeds alone, side by side, segment
+        by segment; at most one for each lane.
         """
         run, job = CompiledRun(self, jobs), jobs[0]
         at, length = job.start, max(_FIRST_SEGMENT // job.ticks_per_sample, 1)
@@ -143,7 +136,6 @@ class CppEngine:
             stop = min(at + length, job.stop)
             if any(recorder.callback for recorder in recorders):  # it may end at any snapshot
                 stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
-            check_unchanged(job.feeds)
             began = time.perf_counter()
             reached, diverged = run.advance(at, stop, {lane: recorders[lane] for lane in left})
             pace = (reached - at) / max(time.perf_counter() - began, 1e-3)

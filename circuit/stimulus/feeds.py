@@ -236,8 +236,8 @@ class Feed:
     labels
         Names of the features, where the data had any.
     file
-        Name, size and time of the file that the values are read from when the run begins; None for
-        those in memory.
+        Size and time of the file that the values are read from when the run begins; None for those
+        in memory.
     """
 
     values: np.ndarray
@@ -248,7 +248,7 @@ class Feed:
     ticks: int = 1
     in_time: bool = False
     labels: tuple[str, ...] = ()
-    file: tuple[str, int, int] | None = None
+    file: tuple[int, int] | None = None
 
     @functools.cached_property
     def mean(self) -> np.ndarray:

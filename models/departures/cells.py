@@ -42,7 +42,7 @@ class Holding(Departure):
 
     hold: float
     dt: float
-    gives = ("clock",)
+    gives: tuple[str, ...] = ("clock",)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -262,10 +262,7 @@ class Millivolts(Holding):
                 ends = (cells.name, behind.name), (behind.name, cells.name)
                 parts = parts.having(
                     replace(behind, size=each * int(cells.size or 1)),
-                    *(
-                        _within_groups(*pair, *group)
-                        for pair, group in zip(ends, groups, strict=True)
-                    ),
+                    *map(_within_groups, ends, groups),
                 )
         late = f"int(sample >= {_BEFORE})"
         return parts.having(
@@ -355,14 +352,11 @@ def _complete_at_end(cells: Population, *names: str) -> Population:
     )
 
 
-def _within_groups(
-    source: str, target: str, name: str, fills: dict[str, str], phase: str
-) -> Pathway:
-    """Return a pathway between a population and the cells that stand for each of it.
-
-    It hands variables on to them, or sums up theirs: it ``fills`` variables of the target with
-    those of the source.
+def _within_groups(ends: tuple[str, str], group: tuple[str, dict[str, str], str]) -> Pathway:
+    """Return the pathway of a ``group`` between a population and the cells that stand for each of
+    it: it hands variables on to them, or sums up theirs.
     """
+    (source, target), (name, fills, phase) = ends, group
     first, *others = ((filled, f"{said}_pre") for filled, said in fills.items())
     return Pathway(
         name,
