@@ -28,7 +28,6 @@ from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
 from biorrr.hints import HintsAtKeywords, hints_at_keywords
 from biorrr.models import Departure, Event, Parts
-from biorrr.models.meanings import Meanings
 from biorrr.models.validation import (
     LARGEST_WHOLE,
     check_fields,
@@ -72,7 +71,7 @@ class CircuitBase(HintsAtKeywords, Tabled):
 
     def __post_init__(self) -> None:
         check_fields(self, "")
-        compile_program(Meanings(self.parts))
+        compile_program(self.parts)
         _ = self.ports  # both are checked when they are made
 
     def __getstate__(self):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from biorrr.analysis.figures.style import PAGE, Axes, axes_of, colour, legend_below, styled
+from biorrr.analysis.figures.style import PAGE, Axes, axes_of, colour, explain, styled
 
 MOST_CELLS = 16  # of one kind that are drawn
 _PATHWAYS = {"Vx": "proximal", "Vy": "distal", "Q": "Q", "R": "R"}  # others are one's own
@@ -228,7 +228,7 @@ def _explain(ax: Axes, graph: Any) -> None:
     for raises, mark, words in ((True, 5, "raises its target"), (False, "|", "lowers its target")):
         look = {"color": "0.3", "label": words}
         ax.plot([], [], marker=mark, ms=_LARGEST, mew=_WIDTH[raises], **look, **_SYNAPSE)
-    legend_below(ax, "Each synapse is as large as it is strong; Q and R share a scale.", most=3)
+    explain(ax, "Each synapse is as large as it is strong; Q and R share a scale.", most=3)
 
 
 def _tint(matrix: str) -> str:

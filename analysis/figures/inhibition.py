@@ -17,8 +17,8 @@ from biorrr.analysis.figures.style import (
     Dataset,
     axes_of,
     colour,
+    explain,
     in_percent,
-    legend_below,
     mark_cuts,
     percent,
     shade,
@@ -148,7 +148,7 @@ def plot_meeting(results: Dataset, deviation: float) -> NDArray:
             axes[0].plot(at, one["ratio"].values.T, **{**look, **mark, "linestyle": "none"})
             axes[1].plot(at, one["inhibition"].values.T, **look)
             cut = f"axis cut off: above {_HIGHEST:g}"
-            mark_cuts(axes[1], at, one["inhibition"].values.T, _HIGHEST, tints[place], cut)
+            mark_cuts(axes[1], at, one["inhibition"].values.T, _HIGHEST, cut, color=tints[place])
             axes[2].plot(at, np.maximum(one["excess"].values.T, 1e-6), **look)
             words = f"rate {eta:g}, eigenvalues of $QR$ {_KINDS[kind]}"
             axes[1].plot([], [], label=words, **look, **mark)
@@ -172,7 +172,7 @@ def plot_meeting(results: Dataset, deviation: float) -> NDArray:
         f"Each curve is one of {results.sizes['start']} starts of Q and R; rates are those of Q and"
         " R. Distances below 1e-14 of the start are rounding errors, and are left out."
     )
-    legend_below(axes, note, 2)
+    explain(axes, note, 2)
     return axes
 
 
@@ -239,7 +239,7 @@ def plot_maps(maps: Dataset) -> NDArray:
     bar = axes[0, 0].figure.colorbar(field, ax=axes, label=EXCESS, aspect=40)
     in_percent(bar.ax)
     seeds = maps.sizes["seed"]
-    legend_below(axes, f"Colours: median of {seeds} seeds." if seeds > 1 else "One seed.")
+    explain(axes, f"Colours: median of {seeds} seeds." if seeds > 1 else "One seed.")
     return axes
 
 
@@ -281,7 +281,7 @@ def plot_theory(modes: Dataset, unequal: Dataset, turns: Dataset) -> NDArray:
     for ax in axes[1:]:
         in_percent(ax)
     note = "Excess: median over seeds; white marks: by theory it has no bound there."
-    legend_below(axes, note)
+    explain(axes, note)
     return axes
 
 
@@ -312,5 +312,5 @@ def plot_silence(silence: Dataset) -> NDArray:
     in_percent(axes[2])
     seeds = silence.sizes["seed"]
     note = f"Bars: standard deviation of {seeds} seeds." if seeds > 1 else "One seed."
-    legend_below(axes, f"{note} Outputs that grow without bound are left out.")
+    explain(axes, f"{note} Outputs that grow without bound are left out.")
     return axes

@@ -16,6 +16,7 @@ from typing import Any
 
 from biorrr.circuit.engines.compiler import CompileFailed
 from biorrr.circuit.engines.interrupt import hold_interrupt
+from biorrr.circuit.engines.segments import advance
 from biorrr.circuit.simulation.events import after_events
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.progress import progress_bar
@@ -66,8 +67,7 @@ def simulate_seeds(
         if lanes > 1:
             recorders = list(recorders)
             with ThreadPoolExecutor(os.cpu_count()) as pool:
-                advance = partial(_advance, engine, interrupted)
-                list(pool.map(advance, _batches(recorders, lanes)))
+                list(pool.map(partial(_advance, engine, interrupted), _batches(recorders, lanes)))
             return [one.end() for one in recorders]
         outcomes: list[Outcome] = []
         for one in recorders:
@@ -112,7 +112,7 @@ def _advance(engine: Any, interrupted: threading.Event, recorders: Sequence[Reco
             after_events(replace(job, start=first, stop=last, state=state), first)
             for job, state in zip(jobs, states, strict=True)
         ]
-        outcomes = engine.advance(stretches, recorders, interrupted)
+        outcomes = advance(engine, stretches, recorders, interrupted)
         if last < stop and recorders[0].stopped:
             outcomes = [replace(outcomes[0], ended="stopped")]
         if outcomes[0].ended != "done":
