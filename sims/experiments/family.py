@@ -130,8 +130,8 @@ def learn(
     weights = [{name: getattr(run, name) for name in ("Vx", "Vy", "Q", "R")} for run in runs]
     return [
         compare(learned, centred, exact[s])
-        .assign(seconds=run.attrs["seconds"])
-        .assign_attrs(engine=run.attrs["engine"])
+        .assign(seconds=run.data.attrs["seconds"])
+        .assign_attrs(engine=run.data.attrs["engine"])
         for learned, run in zip(weights, runs, strict=True)
     ]
 

@@ -194,7 +194,7 @@ def make_circuit(task: Task, l: int, rates: Any, weights: Mapping[str, Any]) -> 
     if l != DIRECT:
         start = {f"{name}0": value for name, value in weights.items()}
         return circuits.Microcircuit(k=k, rates=rates, interneurons=l, engine=engine, **start)
-    modulator = models.Neuromodulator({path: getattr(rates, path) for path in "xyq"})
+    modulator = models.Neuromodulator(rates)
     lateral = models.Pathway(
         "lateral",
         "pyramidal",
