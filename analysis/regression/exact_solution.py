@@ -125,10 +125,10 @@ class ExactSolution:
         self._root = factored.root_x
         self._F = A * singular_values  # F up to a rotation from the right, which no score sees
         k_max = min(self.m, self.n)
-        self.eigenvalues = _pad(singular_values**2, k_max)
-        self._Vx = _pad(factored.unwhiten_x(A), k_max)
-        self._Vy = _pad(factored.unwhiten_y(B), k_max)
-        self._readout = _pad(factored.root_y.T @ B, k_max)
+        self.eigenvalues = pad(singular_values**2, k_max)
+        self._Vx = pad(factored.unwhiten_x(A), k_max)
+        self._Vy = pad(factored.unwhiten_y(B), k_max)
+        self._readout = pad(factored.root_y.T @ B, k_max)
 
     def optimum(self, k: int) -> float:
         """Return the lowest objective of any k filters: minus the sum of M's k largest
@@ -284,13 +284,13 @@ def _factored_data(X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float])
     root_y = np.sqrt(s * (dy**2 + ridge[1]) + (1 - s))
     # Padded to n, so that filters beyond the rank of Cyy are white too, though they predict
     # nothing.
-    F = _pad((dx / root_x)[:, None] * (Ux.T @ Uy) * (dy / root_y), n)
+    F = pad((dx / root_x)[:, None] * (Ux.T @ Uy) * (dy / root_y), n)
     return _Factored(
         F,
         root_x[:, None] * Wx.T,
-        _pad(Wy * root_y, n).T,
+        pad(Wy * root_y, n).T,
         (Wx / root_x).__matmul__,
-        _pad(Wy / root_y, n).__matmul__,
+        pad(Wy / root_y, n).__matmul__,
     )
 
 
@@ -303,7 +303,7 @@ def _axes(
     """
     U, d, Wt = linalg.svd(A, full_matrices=all_directions, check_finite=False)
     if all_directions:
-        U, d = _pad(U[:, : len(d)], A.shape[1]), _pad(d, A.shape[1])
+        U, d = pad(U[:, : len(d)], A.shape[1]), pad(d, A.shape[1])
         return U, d, Wt.T
     kept = d > tolerance * d[0]
     return U[:, kept], d[kept], Wt[kept].T
@@ -316,7 +316,7 @@ def _product(A: NDArray, stack: NDArray) -> NDArray:
     return np.moveaxis(np.tensordot(A, stack, axes=(1, -2)), 0, -2)
 
 
-def _pad(A: NDArray, size: int) -> NDArray:
+def pad(A: NDArray, size: int) -> NDArray:
     """Return ``A`` with zeros up to ``size`` along its last axis, or cut to it."""
     A = A[..., :size]
     return np.concatenate([A, np.zeros((*A.shape[:-1], size - A.shape[-1]))], axis=-1)

@@ -83,6 +83,13 @@ class FilterPredictor(
     def _n_features_out(self) -> int:
         return self.Vx_.shape[1]
 
+    def _centre(self, X: NDArray, Y: NDArray, k: int) -> tuple[NDArray, NDArray]:
+        """Remove means and keep them, and choose the ridge for filters of rank ``k``."""
+        self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
+        X, Y = X - self.x_mean_, Y - self.y_mean_
+        self.ridge_ = fitted_ridge(self.ridge, X, Y, k, self.s)
+        return X, Y
+
     def _check_training(self, X: ArrayLike, y: ArrayLike, **options) -> tuple[NDArray, NDArray]:
         """Check ``X`` and ``y``; return arrays (n_samples, m) and (n_samples, n)."""
         X, y = unmasked("X", X), unmasked("y", y)
@@ -260,9 +267,7 @@ class ReducedRankRegression(FilterPredictor):
         return self._solve(X, Y, self.k)
 
     def _solve(self, X: NDArray, Y: NDArray, k: int) -> Self:
-        self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
-        X, Y = X - self.x_mean_, Y - self.y_mean_
-        self.ridge_ = fitted_ridge(self.ridge, X, Y, k, self.s)
+        X, Y = self._centre(X, Y, k)
         solution = ExactSolution(X, Y, self.s, self.ridge_)
         self.Vx_, self.Vy_, self.readout_ = solution.Vx(k), solution.Vy(k), solution.readout(k)
         self.eigenvalues_, self.objective_ = solution.eigenvalues, solution.optimum(k)
