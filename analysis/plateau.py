@@ -103,12 +103,9 @@ def audit_plateau(
     X, Y = check_pair(X, Y)
     Vx, Vy, Q = (np.asarray(weights, dtype=float) for weights in (Vx, Vy, Q))
     R = Q.swapaxes(-2, -1) if R is None else np.asarray(R, dtype=float)
-    regression = ExactSolution(X, Y, ridge=ridge)
-    full_rank = min(X.shape[1], Y.shape[1])
-    y_tilde = X @ regression.Vx(full_rank) @ regression.readout(full_rank).T
     a = Y @ Vy
     inhibition = X @ Vx @ (Q @ R).swapaxes(-2, -1)
-    prediction = y_tilde @ Vy
+    prediction = X @ ExactSolution(X, Y, ridge=ridge).regression() @ Vy
     return PlateauAudit(
         plateau=a - inhibition,
         inhibition=inhibition,

@@ -111,19 +111,16 @@ def compare_predictions(
     """
     if learned is None or predict is None:
         return "this circuit predicts nothing by itself"
-    (X, Y), (X_new, Y_new) = learned, learned if held_out is None else held_out
+    X_new, Y_new = held_out or learned
     x_mean, y_mean = data["mean_x"].values, data["mean_y"].values
     predicted = {"r2": predict(X_new)}
     if exact is not None:
-        k = data["Vx"].shape[-1]
-        components = exact.principal_components(k)
-        cross = (Y - y_mean).T @ ((X - x_mean) @ components) / len(X)
-        best, known = exact.Vx(k) @ exact.readout(k).T, np.linalg.pinv(exact.gram(components))
-        predicted["r2_exact"] = (X_new - x_mean) @ best + y_mean
-        regression = components @ known @ cross.T
-        predicted["r2_principal_components"] = (X_new - x_mean) @ regression + y_mean
+        components = exact.principal_components(data["Vx"].shape[-1])
+        best = {"r2_exact": exact.Vx(components.shape[1]), "r2_principal_components": components}
+        for name, filters in best.items():
+            predicted[name] = (X_new - x_mean) @ exact.regression(filters) + y_mean
     before = "" if held_out is None else "held_out_"
-    baseline = Y.mean(axis=0)
+    baseline = learned[1].mean(axis=0)
     return {f"{before}{name}": r2(Y_new, one, baseline) for name, one in predicted.items()}
 
 

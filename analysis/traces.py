@@ -80,8 +80,7 @@ def stages_of_learning(
         theory: dict[str, NDArray] = {}
         if data is not None and exact is not None:
             x, y = (np.asarray(rows)[chosen] for rows in data)
-            rank = min(x.shape[1], y.shape[1])
-            regression = x @ exact.Vx(rank) @ exact.readout(rank).T
+            regression = x @ exact.regression()
             known = Vy[max(int(np.searchsorted(seen, samples[chosen][0], side="right")) - 1, 0)]
             theory = {"plateau": (y - regression) @ known, "inhibition": regression @ known}
             if recorded["plateau"].ndim == 3:  # theory knows no time within a sample
