@@ -113,7 +113,7 @@ class TwoLayerANN(FilterLearner):
             xx, yy = (np.square(A).sum() / len(A) or 1.0 for A in (X, Y))
             size_x, size_y = 0.5 / np.sqrt(m * xx), 0.5 * np.sqrt(yy / n)
         Vx, Vy, _ = initial_weights((m, n, k), (size_x, size_y, 0.0), rng)
-        self._start(Vx=Vx, Vy=Vy)
+        self.Vx_, self.Vy_ = self._given("Vx0", Vx), self._given("Vy0", Vy)
         self._mean_squares = np.zeros(2)  # <|x|^2>, <|y|^2>
 
     def _present(self, X, Y, order):

@@ -103,7 +103,8 @@ class OfflineBioRRR(FilterLearner):
             )  # on M's eigenvalues, which are those of QQ' at the optimum
             sizes = 0.01 / np.sqrt(xx), 0.03 * bound / np.sqrt(n * yy), 0.3 * np.sqrt(bound)
         Vx, Vy, Q = initial_weights((m, n, self.k), sizes, rng)
-        self._start(Vx=Vx, Vy=Vy, Q=Q)
+        self.Vx_, self.Vy_ = self._given("Vx0", Vx), self._given("Vy0", Vy)
+        self.Q_ = self._given("Q0", Q)
 
     def _iterations(self, X, Y, rng):
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
@@ -214,8 +215,9 @@ class OnlineBioRRR(FilterLearner):
         rates = given_rates(self.rates)
         sizes = rates.start if rates else self._drive.start(self.s)
         Vx, Vy, Q = initial_weights((X.shape[1], Y.shape[1], self.k), sizes, rng)
-        self._start(Vx=Vx, Vy=Vy, Q=Q)
-        self._start(R=self.Q_.T.copy())
+        self.Vx_, self.Vy_ = self._given("Vx0", Vx), self._given("Vy0", Vy)
+        self.Q_ = self._given("Q0", Q)
+        self.R_ = self._given("R0", self.Q_.T.copy())
         self._mean_power = np.zeros(1)  # |z|^2 per cell, averaged over the last samples
 
     def _present(self, X, Y, order):

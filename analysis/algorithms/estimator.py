@@ -218,19 +218,21 @@ class FilterLearner(FilterPredictor):
         check_s(self.s)
         return X, Y
 
-    def _start(self, **drawn: NDArray) -> None:
-        """Set weights: those that the parameters give, or else those that were ``drawn``."""
-        for name, weights in drawn.items():
-            given = getattr(self, f"{name}0", None)
-            if given is not None:
-                # Q has as many columns as there are interneurons.
-                columns = np.shape(given)[-1] if name == "Q" else weights.shape[1]
-                shape, weights = (len(weights), columns), np.array(given, dtype=float)
-                if weights.shape != shape or not np.isfinite(weights).all():
-                    raise InputError(
-                        f"{name}0: must be finite, of shape {shape} (got shape {weights.shape})"
-                    )
-            setattr(self, f"{name}_", weights)
+    def _given(self, name: str, drawn: NDArray) -> NDArray:
+        """Return the weights that the parameter ``name`` gives, or else those that were
+        ``drawn``.
+        """
+        given = getattr(self, name)
+        if given is None:
+            return drawn
+        # Q has as many columns as there are interneurons.
+        columns = np.shape(given)[-1] if name == "Q0" else drawn.shape[1]
+        shape, weights = (len(drawn), columns), np.array(given, dtype=float)
+        if weights.shape != shape or not np.isfinite(weights).all():
+            raise InputError(
+                f"{name}: must be finite, of shape {shape} (got shape {weights.shape})"
+            )
+        return weights
 
     def _check_finite(self) -> None:
         if not np.isfinite(self.Vx_).all():

@@ -189,7 +189,7 @@ class MSGCCA(FilterLearner):
         m, n = X.shape[1], Y.shape[1]
         self.Vx_, self.Wy_ = np.zeros((m, self.k)), np.zeros((n, self.k))
         self._sums = np.zeros((m, m)), np.zeros((n, n))  # of xx' and of yy'
-        self._roots = np.eye(m), np.eye(n)  # Cxx^-1/2, Cyy^-1/2
+        self._roots = tuple(map(np.eye, (m, n)))  # Cxx^-1/2, Cyy^-1/2
         self._fresh_until = 0
         # M = U diag(sigma) V'
         self._U, self._sigma, self._V = np.zeros((m, 0)), np.zeros(0), np.zeros((n, 0))
