@@ -53,9 +53,10 @@ def judge(
         exact = None
     else:
         exact = exact or exact_solution(data, *learned)
+    filters = compare_filters(data, exact)
     answers = {  # numbers, or why there are none, by row of the table
-        "excess": measure_excess(data, exact),
-        "angles to exact filters": measure_angles(data, exact),
+        "excess": filters,
+        "angles to exact filters": filters,
         "R2": compare_predictions(data, learned, held_out, predict, exact),
         "output variances": describe_outputs(data, learned, outputs, exact),
         "||R - Q'|| / ||Q||": measure_symmetry(data, eta_q),
@@ -73,28 +74,21 @@ def _matrices(data: Any) -> dict[str, NDArray]:
     return {name: one.values for name, one in named if one.dims[0] == "snapshot"}
 
 
-def _without_exact(data: Any) -> str:
-    """Return why there is no exact solution to compare with."""
-    if "areas" in data.attrs:
+def compare_filters(data: Any, exact: ExactSolution | None) -> Numbers | str:
+    """Return the excess of the filters and of as many principal components, and the principal
+    angles between learned and exact filters, (k,).
+    """
+    if exact is None and "areas" in data.attrs:
         return "areas with feedback have a joint optimum; see `biorrr hierarchy`"
-    return "no exact solution is known for this circuit"
-
-
-def measure_excess(data: Any, exact: ExactSolution | None) -> Numbers | str:
-    """Return the excess of the filters and of as many principal components."""
     if exact is None:
-        return _without_exact(data)
+        return "no exact solution is known for this circuit"
     Vx = data["Vx"].values[-1]
-    components = exact.principal_components(Vx.shape[1])
-    return {"excess": exact.excess(Vx), "excess_principal_components": exact.excess(components)}
-
-
-def measure_angles(data: Any, exact: ExactSolution | None) -> Numbers | str:
-    """Return the principal angles between learned and exact filters, (k,)."""
-    if exact is None:
-        return _without_exact(data)
-    Vx = data["Vx"].values[-1]
-    return {"angles": principal_angles(Vx, exact.Vx(Vx.shape[1]))}
+    k = Vx.shape[1]
+    return {
+        "excess": exact.excess(Vx),
+        "excess_principal_components": exact.excess(exact.principal_components(k)),
+        "angles": principal_angles(Vx, exact.Vx(k)),
+    }
 
 
 def compare_predictions(

@@ -126,7 +126,7 @@ class TwoLayerANN(FilterLearner):
         Cxx, Cxy, _ = covariances(X, Y, self.ridge_)
         rates, scales = rate_table(self.rates, "xy"), np.ones(2)
         if not len(rates):
-            scales[:] = linalg.norm(Cxx, 2) or 1.0, np.square(Y).sum() / len(Y) or 1.0
+            scales[:] = linalg.eigvalsh(Cxx)[-1] or 1.0, np.square(Y).sum() / len(Y) or 1.0
         return partial(_iterate, Cxx, Cxy, self.Vx_, self.Vy_, rates, scales, self.tol)
 
 

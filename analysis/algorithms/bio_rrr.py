@@ -110,7 +110,7 @@ class OfflineBioRRR(FilterLearner):
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
         rates, scales = rate_table(self.rates, "xyq"), np.ones(2)
         if not len(rates):
-            xx, yy = (linalg.norm(C, 2) or 1.0 for C in (Cxx, Cyy))
+            xx, yy = (linalg.eigvalsh(C)[-1] or 1.0 for C in (Cxx, Cyy))
             scales[:] = xx, 1 / ((1 - self.s) / _DISTAL_DECAY + self.s * yy / _DISTAL)
         weights = self.Vx_, self.Vy_, self.Q_
         Sigma_inv = sigma_inverse(Cyy, self.s)

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from biorrr.analysis.checks import Ridge, check_k, check_s, ridge_pair
-from biorrr.analysis.regression.reduced_rank import FilterPredictor, given_ridge
+from biorrr.analysis.regression.reduced_rank import FilterPredictor, settle_ridge
 from biorrr.errors import DivergenceError, InputError
 
 Iterations = Callable[[int, int], tuple[int, bool]]
@@ -138,7 +138,7 @@ class FilterLearner(FilterPredictor):
         X, Y = self._check_training(X, y, reset=first)
         self._last = math.inf
         if first:
-            self.ridge_ = given_ridge(self.ridge)
+            self.ridge_ = settle_ridge(self.ridge)
             self.x_mean_, self.y_mean_ = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
             self.t_ = 0
             self._begin(X, Y, check_random_state(self.random_state))

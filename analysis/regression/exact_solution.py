@@ -348,11 +348,9 @@ def baselines(exact: ExactSolution, k: int) -> Baselines:
         not best or k == exact.m
     ):  # nothing to predict, or nothing to choose: every set of filters is optimal
         return Baselines(0.0, 0.0, 0.0)
-    last, following = (
-        exact.eigenvalues[i] if i < len(exact.eigenvalues) else 0.0 for i in (k - 1, k)
-    )
+    last, following = exact.eigenvalues[k - 1], exact.eigenvalues[k : k + 1].sum()
     return Baselines(
-        random_plane=1 - k / (k + 1) * (best + float(following)) / best,
+        random_plane=float(1 - k / (k + 1) * (best + following) / best),
         principal_components=float(exact.excess(exact.principal_components(k))),
         exchange=float(last - following) / best,
     )

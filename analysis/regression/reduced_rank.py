@@ -22,7 +22,6 @@ from biorrr.analysis.checks import (
     Ridge,
     check_k,
     check_pair,
-    check_ridge,
     check_s,
     ridge_pair,
     unmasked,
@@ -87,7 +86,7 @@ class FilterPredictor(
         """Remove means and keep them, and choose the ridge for filters of rank ``k``."""
         self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
         X, Y = X - self.x_mean_, Y - self.y_mean_
-        self.ridge_ = fitted_ridge(self.ridge, X, Y, k, self.s)
+        self.ridge_ = settle_ridge(self.ridge, (X, Y), k, self.s)
         return X, Y
 
     def _check_training(self, X: ArrayLike, y: ArrayLike, **options) -> tuple[NDArray, NDArray]:
@@ -197,20 +196,25 @@ def choose_ridge(
     return RidgeChoice(tried, np.array([one.r2[k - 1] for one in found]))
 
 
-def fitted_ridge(ridge: Ridge | str, X: NDArray, Y: NDArray, k: int, s: float) -> Ridge:
-    """Return ``ridge``, or where it is "cv" the one that predicts held-out samples best."""
-    if isinstance(ridge, str) and ridge == "cv":
-        return choose_ridge(X, Y, k, s, folds=min(5, len(X))).best
-    return check_ridge(ridge)
-
-
-def given_ridge(ridge: Ridge | str) -> Ridge:
-    """Return ``ridge`` for data that come in chunks; "cv" is refused."""
-    if isinstance(ridge, str) and ridge == "cv":
+def settle_ridge(
+    ridge: Ridge | str, data: tuple[NDArray, NDArray] | None = None, k: int = 1, s: float = 0.0
+) -> Ridge:
+    """Return ``ridge``, or where it is "cv" the one that predicts held-out samples of ``data``, X
+    (n_samples, m) and Y (n_samples, n), best; without data "cv" is refused.
+    """
+    if not isinstance(ridge, str):
+        ridge_pair(ridge)
+        return ridge
+    if ridge != "cv":
+        raise InputError(
+            'ridge: must be a number >= 0, a pair of them for Cxx and Cyy, or "cv", for the one'
+            f" that predicts held-out samples best (got {ridge!r})"
+        )
+    if data is None:
         raise InputError(
             'ridge: "cv" needs all samples at once (got partial_fit); use fit, or give a number'
         )
-    return check_ridge(ridge)
+    return choose_ridge(*data, k, s, folds=min(5, len(data[0]))).best
 
 
 class ReducedRankRegression(FilterPredictor):
