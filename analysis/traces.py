@@ -115,7 +115,7 @@ def halfway(Vx: NDArray, Vy: NDArray) -> int | None:
 def _stretches(samples: NDArray, shown: int, halfway: float | None) -> dict[str, slice]:
     """Return the places of the samples of each stage; ``halfway`` is None where it is not known."""
     gaps = np.diff(samples) > 1
-    borders = [] if gaps.all() else np.flatnonzero(gaps) + 1
+    borders = np.flatnonzero(gaps & ~gaps.all()) + 1
     runs = np.split(np.arange(len(samples)), borders)
     length = min(shown, max(map(len, runs)))
     starts = [

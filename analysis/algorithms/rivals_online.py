@@ -270,12 +270,17 @@ def _follow(X, Y, eta, k, max_rank, U, sigma, V):
         P, sigma, Qt = np.linalg.svd(core)
         sigma = sigma[:max_rank]
         # The projection: sigma <- min(max(sigma - shrink, 0), 1), with the least shrink that makes
-        # their sum <= k. The sum is linear between shrinks that bring one of them to 0 or to 1.
+        # their sum <= k
+        shrink, above = 0.0, 0.0
         if np.sum(np.minimum(sigma, 1.0)) > k:
-            shrinks = np.sort(np.append(sigma, sigma - 1.0))[::-1]
-            shrunk = np.minimum(np.maximum(sigma - shrinks[:, None], 0.0), 1.0)
-            sigma = sigma - np.interp(k, shrunk.sum(axis=1), shrinks)
-        sigma = np.minimum(np.maximum(sigma, 0.0), 1.0)
+            above = sigma[0]
+            for _ in range(60):
+                middle = (shrink + above) / 2
+                if np.sum(np.minimum(np.maximum(sigma - middle, 0.0), 1.0)) > k:
+                    shrink = middle
+                else:
+                    above = middle
+        sigma = np.minimum(np.maximum(sigma - above, 0.0), 1.0)
         sigma = sigma[sigma > _NEGLIGIBLE]
         wider = np.empty((len(x), r + 1))
         wider[:, :r], wider[:, r] = U, bx / max(nx, 1e-300)
