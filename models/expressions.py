@@ -39,7 +39,7 @@ OPERATORS: dict[type, Callable] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-_SIGNS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_IN_PLACE = (ast.Add, ast.Sub, ast.Mult, ast.Div)  # += -= *= /=
 _OF_NUMPY = (
     "sin",
     "cos",
@@ -118,7 +118,7 @@ def _statement(node: ast.stmt) -> Statement:
             return Statement(name, value)
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=added):
             value = ast.BinOp(ast.Name(name), op, added)
-            if type(op) in _SIGNS:
+            if isinstance(op, _IN_PLACE):
                 return Statement(name, value)
             raise InputError(
                 f"must assign with = += -= *= or /=; write {name} = {ast.unparse(value)}"
@@ -176,32 +176,6 @@ def rename(code: str, names: Mapping[str, str]) -> str:
         if isinstance(node, ast.Name):
             node.id = names.get(node.id, node.id)
     return ast.unparse(tree)
-
-
-def write_out(code: str, fixed: Collection[str], kept: Collection[str]) -> str:
-    r"""Return statements in which whatever follows from ``fixed`` names alone, and is not ``kept``,
-    is written where it is read.
-
-    >>> write_out("half = gain / 2\nz = half * z", fixed={"gain"}, kept={"z"})
-    'z = (gain / 2) * z'
-    """
-    known: dict[str, str] = {}
-    lines = []
-    for node in ast.parse(inspect.cleandoc(code)).body:
-        assert isinstance(node, ast.Assign | ast.AugAssign)
-        name = ast.unparse(node.target if isinstance(node, ast.AugAssign) else node.targets[0])
-        value = rename(ast.unparse(node.value), known)
-        sign = "="
-        if isinstance(node, ast.AugAssign):
-            sign = f"{_SIGNS[type(node.op)]}="
-            if name in known:
-                sign, value = "=", f"{known[name]} {sign[0]} ({value})"
-        if sign == "=" and name not in kept and {*names_in(value).read} <= {*fixed}:
-            known[name] = f"({value})"
-        else:
-            known.pop(name, None)
-            lines.append(f"{name} {sign} {value}")
-    return "\n".join(lines)
 
 
 def subtracts(code: str, name: str) -> bool:

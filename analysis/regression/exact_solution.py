@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy import linalg
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 
 from biorrr.analysis.checks import check_k, check_pair, check_s, ridge_pair
 from biorrr.errors import InputError
@@ -155,7 +155,7 @@ class ExactSolution:
         """
         if Vx is None:
             return self._Vx @ self._readout.T
-        known = linalg.pinv(self._whitened(Vx)[0])
+        known = linalg.pinv(self._whitened(Vx)[0], self.m * np.finfo(float).eps)
         return Vx @ (known @ self._root @ self.regression())
 
     def principal_components(self, k: int) -> NDArray:
@@ -171,7 +171,7 @@ class ExactSolution:
         divergence, score NaN.
         """
         whitened, finite = self._whitened(Vx)
-        U, size, _ = np.linalg.svd(whitened, full_matrices=False)
+        U, size, _ = linalg.svd(whitened, full_matrices=False)
         spanned = size > size[..., :1] * self.m * np.finfo(float).eps
         value = -np.square(_product(self._F.T, U * spanned[..., None, :])).sum(axis=(-2, -1))
         return np.where(finite, value, np.nan)[()]
@@ -242,8 +242,8 @@ def _factor_covariances(
     # Rounding, 1e-16 of the largest eigenvalue, must stay below 1e-10 of the smallest.
     if any(linalg.norm(A) > 1e6 * floor for A, floor in zip(both, floors, strict=True)):
         return None
-    root_x, root_y = map(linalg.cholesky, both)
-    unroot_x, unroot_y = (linalg.solve_triangular(R, np.eye(len(R))) for R in (root_x, root_y))
+    root_x, root_y = (linalg.cholesky(A).T for A in both)
+    unroot_x, unroot_y = linalg.inv(root_x), linalg.inv(root_y)
     return unroot_x.T @ C.xy @ unroot_y, root_x, unroot_x, root_y, unroot_y
 
 
@@ -279,7 +279,7 @@ def condensed(X: NDArray, Y: NDArray, ridge: float = 0.0) -> NDArray:
         rows = np.vstack([rows, np.sqrt(ridge) * np.eye(m, channels)])
     if len(rows) <= channels:
         return rows
-    return linalg.qr(rows, mode="r", check_finite=False)[0][:channels]
+    return linalg.qr(rows, mode="r")
 
 
 def _axes(
@@ -289,7 +289,7 @@ def _axes(
 
     With ``all_directions`` those are kept, with d = 0: a ridge gives them variance of its own.
     """
-    U, d, Wt = linalg.svd(A, full_matrices=all_directions, check_finite=False)
+    U, d, Wt = linalg.svd(A, full_matrices=all_directions)
     if all_directions:
         U, d = pad(U[:, : len(d)], A.shape[1]), pad(d, A.shape[1])
         return U, d, Wt.T

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from biorrr.errors import InputError
@@ -58,22 +58,19 @@ class Operation:
 def check_parts(meanings: Meanings) -> None:
     """Check that what parts broadcast, connect and call their weights is unique and there."""
     parts = meanings.parts
-    broadcast: dict[str, str] = {}
-    declared = [(part, variable) for part in parts.everything for variable in part.variables]
-    for part, variable in declared:
-        if variable.per == "circuit":
-            first = broadcast.setdefault(variable.name, part.name)
-            if first != part.name:
+    for part in parts.everything:
+        for variable in part.variables:
+            other = meanings.broadcast.get(variable.name, part.name)
+            if other != part.name and variable.per == "circuit":
                 raise InputError(
-                    f"{variable.name}: is broadcast by both {first} and {part.name}; rename one of"
+                    f"{variable.name}: is broadcast by both {part.name} and {other}; rename one of"
                     " them"
                 )
-    for part, variable in declared:
-        if broadcast.get(variable.name) == "clock" != part.name:
-            raise InputError(
-                f"{part.name}.{variable.name}: has the name of a variable that the clock"
-                " broadcasts; give yours another name"
-            )
+            if other == "clock" != part.name:
+                raise InputError(
+                    f"{part.name}.{variable.name}: has the name of a variable that the clock"
+                    " broadcasts; give yours another name"
+                )
     populations = [population.name for population in parts.populations]
     weights = [pathway.weight for pathway in parts.weighted]
     for pathway in parts.pathways:
@@ -113,7 +110,7 @@ def _currents(meanings: Meanings) -> Iterator[Operation]:
         for drives, expression in pathway.currents:
             read = meanings.names(pathway, "current", expression).read
             alone = len(drivers[pathway.target, drives]) == 1
-            fills = drives if alone else f"{drives}_by_{pathway.name}"
+            fills = drives if alone else declare_share(meanings, pathway, drives)
             yield Operation(
                 f"{pathway.name}_{drives}",
                 pathway.name,
@@ -135,6 +132,15 @@ def _currents(meanings: Meanings) -> Iterator[Operation]:
                 reads=frozenset(f"{target}.{share}" for share in shares),
                 writes=frozenset({f"{target}.{drives}"}),
             )
+
+
+def declare_share(meanings: Meanings, pathway: Pathway, drives: str) -> str:
+    """Give the target cells of ``pathway`` a variable for its share in the current ``drives``;
+    return its name.
+    """
+    share = f"{drives}_by_{pathway.name}"
+    meanings.declare(pathway.target, share, meanings.declared[pathway.target][drives].unit)
+    return share
 
 
 def _check_driven(meanings: Meanings, pathway: Pathway, drives: str) -> None:
@@ -162,7 +168,7 @@ def _steps(meanings: Meanings) -> Iterator[Operation]:
                 f"{part.name}_{step.phase.replace(' ', '_')}_{place}",
                 part.name,
                 step.phase,
-                step.code,
+                inspect.cleandoc(step.code),
                 reads=meanings.keys(part, names.read),
                 writes=meanings.keys(part, names.written),
                 block=step.block,
@@ -199,9 +205,9 @@ def weight_change(meanings: Meanings, pathway: Pathway, rule: str, addend: str) 
     )
 
 
-def check_order(meanings: Meanings, blocks: Iterable[tuple[str, Iterable[Operation]]]) -> None:
+def check_order(meanings: Meanings, blocks: Mapping[str, Iterable[Operation]]) -> None:
     """Check that every activity is computed, and before it is read."""
-    listed = [(block, operation) for block, several in blocks for operation in several]
+    listed = [(block, operation) for block, several in blocks.items() for operation in several]
     computed = {name: (block, one.phase) for block, one in reversed(listed) for name in one.writes}
     known: set[str] = set()
     for block, operation in listed:
@@ -248,9 +254,12 @@ def merge(listed: Iterable[Operation], parts: Parts) -> tuple[Operation, ...]:
             out.append(operation)
         else:
             other = out[place]
-            code = f"{inspect.cleandoc(other.code)}\n{inspect.cleandoc(operation.code)}"
-            reads, writes = other.reads | operation.reads, other.writes | operation.writes
-            out[place] = replace(other, code=code, reads=reads, writes=writes)
+            out[place] = replace(
+                other,
+                code=f"{other.code}\n{operation.code}",
+                reads=other.reads | operation.reads,
+                writes=other.writes | operation.writes,
+            )
     return tuple(out)
 
 

@@ -1,9 +1,8 @@
 """Engine `cpp`: the circuit as a compiled library, built once and called segment by segment.
 
 A segment is one call of a C function, which finds the state of the run, the data and room for
-records where NumPy has them. Progress, checkpoints and an early end come between two segments.
-Neither building nor running touches the caller's Brian2 device or preferences; a circuit found in
-the cache runs without Brian2.
+records where NumPy has them. Neither building nor running touches the caller's Brian2 device or
+preferences; a circuit found in the cache runs without Brian2.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,19 +20,13 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import cache, compiler
 from biorrr.circuit.engines.brian2_private import brian2_version
-from biorrr.circuit.engines.interrupt import hold_interrupt
 from biorrr.circuit.engines.memory import ELEMENT_TYPES, Memory
-from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.progress import notice
 from biorrr.circuit.simulation.recorder import DATA_ROW, Recorder
-from biorrr.circuit.stimulus.data_checks import check_unchanged
 from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.errors import RunError
 from biorrr.models import expressions, random_draws
-
-_SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the cost of a call
-_FIRST_SEGMENT = 2_000  # ticks, before the speed is known
-_LARGEST_ORDER = 2**20  # rows and replayed inputs of a segment; bounds the memory that they take
 
 
 class _Port(ctypes.Structure):
@@ -123,49 +114,9 @@ class CppEngine:
         self._permute(count, length, drawn.ctypes.data, bits.next_uint32, bits.state_address)
         return drawn
 
-    def advance(self, job: Job, recorder: Recorder) -> Outcome:
-        """Simulate ``job`` segment by segment."""
-        with hold_interrupt() as interrupted:
-            return self.advance_together([job], [recorder], interrupted)[0]
-
-    def advance_together(
-        self, jobs: Sequence[Job], recorders: Sequence[Recorder], interrupted: threading.Event
-    ) -> list[Outcome]:
-        """Simulate ``jobs``, which differ in their states and seeds alone, side by side; at most
-        one for each lane.
-        """
-        run, job = CompiledRun(self, jobs), jobs[0]
-        at, length = job.start, max(_FIRST_SEGMENT // job.ticks_per_sample, 1)
-        largest = _LARGEST_ORDER // (run.lanes * (1 + job.presentation.replay))
-        outcomes: dict[int, Outcome] = {}
-        left = list(range(len(jobs)))
-        while at < job.stop and left:
-            stop = min(at + length, job.stop)
-            if any(recorder.callback for recorder in recorders):  # it may end at any snapshot
-                stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
-            check_unchanged(job.feeds)
-            began = time.perf_counter()
-            reached, diverged = run.advance(at, stop, {lane: recorders[lane] for lane in left})
-            pace = (reached - at) / max(time.perf_counter() - began, 1e-3)
-            at = reached
-            for lane in left:
-                state, recorder = run.states[lane], recorders[lane]
-                ended = ""
-                if lane in diverged:
-                    ended = "diverged"
-                else:
-                    recorder.note(at, state)
-                    if at < job.stop and recorder.stopped:
-                        ended = "stopped"
-                    elif at < job.stop and interrupted.is_set():
-                        ended = "interrupted"
-                if ended:
-                    # The sample in which a run diverges does not count.
-                    outcomes[lane] = Outcome(at - (lane in diverged), _copy(state), ended)
-            left = [lane for lane in left if lane not in outcomes]
-            length = max(int(min(largest, 8 * length, pace * _SEGMENT_SECONDS)), 1)
-        done = {lane: Outcome(at, _copy(run.states[lane]), "done") for lane in left}
-        return [{**outcomes, **done}[lane] for lane in range(len(jobs))]
+    def load(self, jobs: Sequence[Job]) -> CompiledRun:
+        """Return the runs of ``jobs``, at most one for each lane."""
+        return CompiledRun(self, jobs)
 
 
 class CompiledRun:
@@ -347,11 +298,6 @@ def key_of(code: Blueprint, lanes: int = 1) -> str:
     """
     shape = {"circuit": repr(code), "lanes": lanes, "brian2": brian2_version()}
     return cache.key_of({**shape, **compiler.identity(), **_sources()})
-
-
-def _copy(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return a ``state`` as it is now."""
-    return {key: values.copy() for key, values in state.items()}
 
 
 @functools.cache
