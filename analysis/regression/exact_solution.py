@@ -279,7 +279,7 @@ def condensed(X: NDArray, Y: NDArray, ridge: float = 0.0) -> NDArray:
         rows = np.vstack([rows, np.sqrt(ridge) * np.eye(m, channels)])
     if len(rows) <= channels:
         return rows
-    return linalg.qr(rows, mode="r")
+    return np.asarray(linalg.qr(rows, mode="r"))
 
 
 def _axes(
