@@ -166,7 +166,7 @@ class NumpyEngine:
 
 
 class NumpyRun:
-    """A job in the network, as :func:`biorrr.circuit.engines.segments.advance` runs it.
+    """A job in the network, as :func:`biorrr.circuit.simulation.simulate.simulate` runs it.
 
     Attributes
     ----------
@@ -178,8 +178,7 @@ class NumpyRun:
 
     def __init__(self, engine: NumpyEngine, job: Job) -> None:
         self.engine, self.job, self.arrays = engine, job, engine.arrays
-        engine.begin(job.state)
-        self.states = [{key: self.arrays[key] for key in job.state}]
+        self.states = [dict(job.state)]
         self.done, self.diverged = job.start, False
 
     def advance(
@@ -189,14 +188,17 @@ class NumpyRun:
         return the sample count, and lane 0 if it has diverged.
         """
         engine = self.engine
-        engine.ticks = self._ticks(start, stop, recorders[0])
-        try:
-            with borrow_brian2(), np.errstate(all="ignore"):
+        # Between two segments other threads may use the network.
+        with borrow_brian2(), np.errstate(all="ignore"):
+            engine.begin(self.states[0])
+            engine.ticks = self._ticks(start, stop, recorders[0])
+            try:
                 ticks = (stop - start) * self.job.ticks_per_sample
                 engine.network.run(ticks * _TICK, namespace={})
                 next(engine.ticks, None)  # what follows the last tick
-        finally:
-            engine.ticks = engine.alone()
+            finally:
+                engine.ticks = engine.alone()
+            self.states = [{key: self.arrays[key].copy() for key in self.job.state}]
         return self.done, {0} if self.diverged else set()
 
     def _ticks(self, start: int, stop: int, recorder: Recorder) -> Iterator[None]:
