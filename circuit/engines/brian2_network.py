@@ -258,7 +258,7 @@ class NumpyRun:
         rows = {DATA_ROW: np.array([[row]])}
         for trace in self.job.recording.traces:
             values = self.arrays[trace.quantity.key]
-            rows[trace.label] = values[None, slice(None) if trace.chosen is None else trace.chosen]
+            rows[trace.label] = values[trace.places][None]
         recorder.traces.add([sample], rows)
 
 

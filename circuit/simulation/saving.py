@@ -111,9 +111,9 @@ class Trace:
     chosen: tuple[int, ...] | None
 
     @property
-    def columns(self) -> int:
-        """Numbers per row."""
-        return self.quantity.size if self.chosen is None else len(self.chosen)
+    def places(self) -> np.ndarray:
+        """Places of all that it records among the values of the variable, shape (columns,)."""
+        return np.arange(self.quantity.size) if self.chosen is None else np.array(self.chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
     rows = sum(map(len, stretches)) * blueprint.timing.duration
     check_memory(
         "record",
-        8 * rows * sum(trace.columns for trace in traces),
+        8 * rows * sum(len(trace.places) for trace in traces),
         "record fewer cells or synapses, raise every, or record in windows",
     )
     recorded = [np.arange(part.start, part.stop, part.step) for part in stretches]
