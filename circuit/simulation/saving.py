@@ -236,7 +236,9 @@ def _places(name: str, chosen, quantity: Quantity, blueprint: Blueprint) -> tupl
             else f"cells in [0, {quantity.size - 1}]"
         )
         raise InputError(f"record: {name} must be True or a list of {what} (got {chosen!r})")
-    return tuple((orientation.places(places) if orientation else places).tolist())
+    if orientation:
+        places = orientation.matrix(np.arange(quantity.size))[tuple(places.T)]
+    return tuple(places.tolist())
 
 
 def _stretches(every, first: int, last: int) -> list[range]:
