@@ -4,12 +4,13 @@ before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from biorrr.circuit.compile.operations import ORDER, operations
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.stimulus.data_checks import check_table
 from biorrr.circuit.stimulus.feeds import facts_of
@@ -19,11 +20,13 @@ from biorrr.models import (
     Event,
     Freeze,
     Parts,
+    Population,
     Silence,
-    Silenceable,
+    Step,
     SwapData,
-    apply_departures,
+    Variable,
 )
+from biorrr.models.meanings import Meanings
 
 
 def as_events(events, first: int, last: int) -> tuple[Event, ...]:
@@ -52,7 +55,26 @@ def let_fall_silent(parts: Parts, populations: Iterable[str]) -> Parts:
                 f"Silence.population: must be cells of this circuit (got {name!r}); it has "
                 f"{', '.join(have) or 'none'}"
             )
-    return apply_departures(parts, map(Silenceable, populations))
+        active = Variable("active", "0 for a cell that has fallen silent", "cell", "parameter", 1.0)
+        parts = parts.having(parts[name].adding(active, *_silencing_steps(parts, parts[name])))
+    return parts
+
+
+def _silencing_steps(parts: Parts, cells: Population) -> Iterator[Step]:
+    """Yield the steps that multiply what ``cells`` say by `active`: each variable that synapses
+    read or that counts spikes, after the phase from which on its value stands when it is read.
+    """
+    listed = operations(Meanings(parts))
+    own = {pathway.name for pathway in parts.pathways if pathway.source == cells.name}
+    for variable in cells.variables:
+        key = f"{cells.name}.{variable.name}"
+        read = [one.phase for one in listed if one.part in own and key in one.reads]
+        read += ["plasticity"] * variable.name.endswith("spikes")
+        written = [one.phase for one in listed if key in one.writes]
+        written += ["input"] * (variable.role == "input")
+        before = [[w for w in written if ORDER[w] <= ORDER[phase]] for phase in read]
+        for phase in dict.fromkeys(max(some, key=ORDER.__getitem__) for some in before if some):
+            yield Step(phase, f"{variable.name} = active * {variable.name}", replays=True)
 
 
 def after_events(job: Job, sample: int) -> Job:
