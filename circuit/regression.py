@@ -16,10 +16,7 @@ from biorrr.circuit.compile.blueprint import Blueprint, ports_of
 from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.results.tables import regression, ridge_in_words
 from biorrr.circuit.simulation.job import Job, Outcome
-from biorrr.circuit.simulation.prepare import (
-    Beginning,
-    check_given_weights,
-)
+from biorrr.circuit.simulation.prepare import Beginning
 from biorrr.circuit.stimulus.data_checks import warn, warn_of_rank
 from biorrr.circuit.stimulus.feeds import Feed, chunks
 from biorrr.circuit.stimulus.presentation import WEIGHTS, generator
@@ -174,6 +171,21 @@ class Regression:
         known = {name: value for name, value in broadcast.items() if modulator.has(name)}
         return parts.having(with_values(modulator, **known))
 
+    def check_sizes(self, sizes: Mapping[str, int]) -> None:
+        """Refuse more cells than data with so many features, by port, can teach."""
+        largest, bound = max(area.k for area in self.areas), sum(sizes.values())
+        if self.areas[0].number and largest > bound:
+            raise InputError(
+                f"areas: no area can have more cells than x and y have features, {bound} (got"
+                f" {largest}); reduce it"
+            )
+        bound = min(sizes.values())
+        if not self.areas[0].number and largest > bound:
+            raise InputError(
+                f"k: upper bound is min(m, n) = {bound}, the rank of the data (got {largest});"
+                " reduce k"
+            )
+
     # -- meeting the data --------------------------------------------------------------------------
 
     def begin(
@@ -198,16 +210,17 @@ class Regression:
         fitted, sizes = self._fit(blueprint, feeds, last)
         parameters = {f"neuromodulator.{name}": value for name, value in fitted.items()}
         if start is not None and math.isinf(last):
-            before = json.loads(start.attrs.get("fitted", "{}"))
+            before = json.loads(start.data.attrs.get("fitted", "{}"))
             unended = math.isinf(before.get("neuromodulator.last", 0.0))
-            same = all(start.attrs.get(name) == value for name, value in self._identity.items())
+            same = all(
+                start.data.attrs.get(name) == value for name, value in self._identity.items()
+            )
             if unended and same and before.keys() == parameters.keys():
                 parameters = before  # rates stay as they were fitted to the data of the first run
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
         draw = partial(draw_areas if self.apical else draw_weights, self.areas, m, n, sizes)
-        given = check_given_weights(self.initial, blueprint)
         replay = self.replay if self.ridges[0] else 0
-        return Beginning(lambda seed: {**draw(seed), **given}, parameters, replay)
+        return Beginning(lambda seed: {**draw(seed), **self.initial}, parameters, replay)
 
     def _fit(
         self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, last: float
@@ -294,7 +307,7 @@ class Regression:
         return ("instruction", parts[pathway.target].dimension), out
 
     @property
-    def departures_in_words(self) -> str:
+    def in_words(self) -> str:
         """Its departures and parts of one's own; empty where there are none."""
         own = [f"own {part.name}" for part in (*self.populations, *self.pathways)]
         return "; ".join([*map(repr, self.all_departures), *own])

@@ -4,6 +4,7 @@ ones.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -146,26 +147,17 @@ def apply_departures(parts: Parts, departures: Iterable[Departure]) -> Parts:
 
 def check_together(departures: tuple[Departure, ...]) -> None:
     """Check that a circuit can have all ``departures`` at once; raise with the reason otherwise."""
-    for place, one in enumerate(departures):
-        for other in departures[:place]:
-            for given in one.gives:
-                if given in other.gives and not _apart(one, other):
-                    both = f"departures: {_in_short(other)} and {_in_short(one)}"
-                    raise DoesNotFit(both, f"both give the {given}; leave out one of them")
+    for one, other in itertools.permutations(departures, 2):
+        twice = [(given, f"both give the {given}; leave out one of them") for given in one.gives]
+        for unwanted, reason in (*twice, *one.excludes):
+            apart = one.within and other.within and not {*one.within} & {*other.within}
+            if unwanted in other.gives and not apart:
+                both = f"{_in_short(one)} does not go with {_in_short(other)}"
+                raise DoesNotFit(f"departures: {both}", reason)
+    for one in departures:
         for needed, reason in one.requires:
             if not any(needed in other.gives for other in departures):
                 raise DoesNotFit(f"departures: {_in_short(one)}", reason)
-        for unwanted, reason in one.excludes:
-            for other in departures:
-                if unwanted in other.gives and not _apart(one, other):
-                    raise DoesNotFit(
-                        f"departures: {_in_short(one)} does not go with {_in_short(other)}", reason
-                    )
-
-
-def _apart(one: Departure, other: Departure) -> bool:
-    """Return True if two departures concern different areas."""
-    return bool(one.within and other.within) and not set(one.within) & set(other.within)
 
 
 def _in_short(departure: Departure) -> str:

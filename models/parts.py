@@ -407,7 +407,7 @@ def with_values(part: Population, **values: float | str) -> Population:
     )
 
 
-def sum_over(name: str, source: str, target: str, drives: str, current: str, phase: str) -> Pathway:
+def sum_over(target: str, name: str, source: str, drives: str, current: str, phase: str) -> Pathway:
     """Return a plain sum over the cells of ``source`` that fills a variable of ``target``."""
     return Pathway(name, source, target, drives, current, phase, weighted=False)
 

@@ -18,9 +18,8 @@ from biorrr.analysis.figures.style import (
     Dataset,
     colour,
     draw_against,
-    for_log_axis,
+    explain,
     in_percent,
-    legend_below,
     log_samples,
     new_figure,
     percent,
@@ -36,7 +35,7 @@ _COMPARED = {  # quantity whose colour it has, dashes, signal of the circuit, it
 }
 
 
-def plot_recorded(results: Dataset, samples: int, neurons: int) -> np.ndarray:
+def plot_recorded(results: Dataset, samples: int = 50, neurons: int = 4) -> np.ndarray:
     """Draw the first ``samples`` of the first ``neurons`` before, halfway through and after
     learning, beside theory.
 
@@ -100,7 +99,7 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
     for measure, words in measures.items():
         for name in known:
             _follow(panels[measure], results["course"].sel(comparison=name, measure=measure), name)
-        log_samples(panels[measure], results["seen"].values, 4)
+        log_samples(panels[measure], results["seen"].values, 5)
         panels[measure].set(ylabel=words, title="through learning")
     panels["correlation"].axhline(0, **GUIDE)
     _draw_nulls(panels["nulls"], results)
@@ -113,7 +112,7 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
         f"{_at_s(results)} Dots above: samples of the first seed; dots below: neurons of each"
         " seed. Lines: median over neurons and seeds; bands: from the lowest to the highest."
     )
-    legend_below([*panels.values()], note, most=3)
+    explain([*panels.values()], note, most=3)
     return np.array(list(panels.values()), dtype=object)
 
 
@@ -131,7 +130,7 @@ def _follow(panel: Axes, course: DataArray, name: str) -> None:
     values = course.transpose("snapshot", ...).values.reshape(course.sizes["snapshot"], -1)
     low, median, high = np.nanpercentile(values, (0, 50, 100), axis=1)
     quantity, dashes, *_, expected = _COMPARED[name]
-    tint, at = colour(quantity), for_log_axis(course["seen"])
+    tint, at = colour(quantity), course["seen"].values
     panel.plot(at, median, color=tint, linestyle=dashes, label=f"against {expected}")
     panel.fill_between(at, low, high, color=tint, alpha=0.2, linewidth=0)
 
@@ -188,7 +187,7 @@ def plot_family(results: Dataset) -> np.ndarray:
     for panel in below:
         panel.set(xlabel="$s$ (0: RRMSE, 1: CCA)", xticks=[0, 0.5, 1])
     note = "Each dot is a seed, and in the error of plateaus (relative r.m.s.) a neuron of a seed."
-    legend_below([*above, *below], note)
+    explain([*above, *below], note)
     return np.array([*above, *below], dtype=object)
 
 

@@ -24,8 +24,8 @@ from biorrr.analysis.figures.style import (
     axes_of,
     colour,
     draw_against,
+    explain,
     in_percent,
-    legend_below,
     log_samples,
     of_seeds,
     percent,
@@ -63,7 +63,7 @@ def plot_hierarchy_learning(results: Dataset, *, ax: Any = None) -> NDArray:
         log_samples(panel, seen)
         panel.set_yscale("log")
         in_percent(panel)
-    legend_below(axes, of_seeds("line", len(courses)))
+    explain(axes, of_seeds("line", len(courses)))
     return axes
 
 
@@ -85,7 +85,7 @@ def plot_area_plateaus(results: Dataset, *, ax: Any = None) -> NDArray:
         deviation = draw_against(panel, theory, found, colour("plateau"))
         panel.set_title(f"area {area}: {deviation}")
         panel.set(xlabel="theory at the optimum", ylabel="plateau" if place == 0 else "")
-    legend_below(axes, "Each dot is a sample of one cell; deviation: relative r.m.s.")
+    explain(axes, "Each dot is a sample of one cell; deviation: relative r.m.s.")
     return axes
 
 
@@ -136,7 +136,7 @@ def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
         "Bars: standard errors over folds (exact), standard deviations over seeds (circuit) and"
         " draws (targets)."
     )
-    legend_below(ax, note, most=2)
+    explain(ax, note, most=2)
     return ax
 
 
@@ -180,7 +180,7 @@ def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
         xlabel="dimensions", yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5)
     )
     ax.set_xlim(left=0)
-    legend_below(ax, "Large marks: areas; small ones: draws; grey lines join means.")
+    explain(ax, "Large marks: areas; small ones: draws; grey lines join means.")
     return ax
 
 
@@ -202,7 +202,7 @@ def plot_removal(results: Dataset, *, ax: Axes | None = None) -> Axes:
     ax.locator_params(axis="x", integer=True)
     ax.axhline(0, **GUIDE)
     ax.set(xlabel="dimensions removed", ylabel="held-out $R^2$, full regression")
-    legend_below(ax, "Bars: standard errors over folds.")
+    explain(ax, "Bars: standard errors over folds.")
     return ax
 
 
@@ -218,7 +218,7 @@ def plot_lags(results: Dataset, *, ax: Axes | None = None) -> Axes:
     ax = _draw_course(ax, results, results["lag"], "lag_r2")
     ax.axvline(0, **GUIDE)
     ax.set(xlabel="lag of the target behind the source (s)", ylabel="held-out $R^2$")
-    legend_below(ax, "Bars: standard errors over folds.")
+    explain(ax, "Bars: standard errors over folds.")
     return ax
 
 

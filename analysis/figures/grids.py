@@ -18,8 +18,8 @@ from biorrr.analysis.figures.style import (
     Dataset,
     axes_of,
     colour,
+    explain,
     in_percent,
-    legend_below,
     percent,
     styled,
 )
@@ -74,7 +74,7 @@ def plot_departures(results: Dataset) -> NDArray:
         "In each field: its value, and below it the mean excess over seeds, in %. Fields go from"
         " mild to severe (rows with *: in no order). Plain: the excess without any departure."
     )
-    legend_below(axes, note)
+    explain(axes, note)
     return axes
 
 
@@ -133,7 +133,7 @@ def plot_means(
     """
     levels = [_levels(values) for values in zip(*means, strict=True)]
     wide = len(names) == 2 and len(levels[1]) > 5
-    given, ax = ax, axes_of(ax, width=PAGE if wide else COLUMN, height=3.0)
+    ax = axes_of(ax, width=PAGE if wide else COLUMN, height=3.0)
     seeds = max(len(rows) // len(means), 1)
     words = f"mean of {seeds} seeds" if seeds > 1 else "one seed"
     label = EXCESS if measure == "excess" else measure
@@ -147,9 +147,7 @@ def plot_means(
     if "excess" in measure:
         in_percent(shown)
     _mark_lowest(ax, [places[best] for best in _best(means, names, problem)])
-    if given is None:
-        legend_below(ax, _note(measure, names, means, problem))
-    return ax
+    return explain(ax, _note(measure, names, means, problem))
 
 
 def _draw_curve(

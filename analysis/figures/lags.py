@@ -14,7 +14,7 @@ from biorrr.analysis.figures.style import (
     Dataset,
     axes_of,
     colour,
-    legend_below,
+    explain,
     of_seeds,
     percent,
     styled,
@@ -54,7 +54,7 @@ def plot_lags(results: Dataset, *, ax: Axes | None = None) -> Axes:
         f"Traces last {taus['tau_x']:g} s (input) and {taus['tau_plateau']:g} s (plateau); they are"
         f" off their theory by at most {percent(off)} of its peak."
     )
-    legend_below(ax, note)
+    explain(ax, note)
     return ax
 
 
@@ -83,7 +83,7 @@ def plot_delays(results: Dataset, *, ax: Axes | None = None) -> Axes:
         dots[0].set_label(str(name))
     ax.set(xlabel="delay of instruction (samples)", ylabel="angle to the fixed point (°)")
     ax.set(ylim=(0, 95), xticks=list(delays))
-    legend_below(ax, f"{of_seeds('dot', seeds)} Lines: medians.", most=2)
+    explain(ax, f"{of_seeds('dot', seeds)} Lines: medians.", most=2)
     return ax
 
 
@@ -111,5 +111,5 @@ def plot_fields(results: Dataset, *, ax: Axes | None = None) -> Axes:
     peaks = (positions[np.argmax(field)] for field in (fields.values[-1], predicted))
     note = "With traces the peak is at {:.0f} cm, by theory at {:.0f} cm.".format(*peaks)
     ax.set(xlabel="position (cm)", ylabel="drive of the cell, relative")
-    legend_below(ax, note, most=2)
+    explain(ax, note, most=2)
     return ax

@@ -8,8 +8,8 @@ To score many snapshots of the same problem, build one
 from __future__ import annotations
 
 import numpy as np
+from numpy import linalg
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 
 from biorrr.analysis.checks import as_floats, ridge_pair
 from biorrr.analysis.regression.exact_solution import ExactSolution
@@ -70,7 +70,11 @@ def principal_angles(
     """
     if X is not None:
         A, B = _in_metric(A, X, ridge), _in_metric(B, X, ridge)
-    return np.degrees(linalg.subspace_angles(as_floats("A", A), as_floats("B", B)))
+    QA, QB = _orthonormal(as_floats("A", A)), _orthonormal(as_floats("B", B))
+    overlap = QA.T @ QB
+    beside = QB - QA @ overlap if QA.shape[1] >= QB.shape[1] else QA - QB @ overlap.T
+    sines, cosines = (linalg.svd(one, compute_uv=False) for one in (beside, overlap))
+    return np.degrees(np.arctan2(sines, cosines[::-1]))  # exact near 0 and near 90 degrees
 
 
 @hints_at_keywords
@@ -87,6 +91,12 @@ def r2(Y: ArrayLike, predicted: ArrayLike, baseline: ArrayLike | None = None) ->
         raise InputError(f"predicted: must have the shape of Y, {Y.shape} (got {predicted.shape})")
     deviations = Y - (Y.mean(axis=0) if baseline is None else baseline)
     return float(1 - np.square(Y - predicted).sum() / np.square(deviations).sum())
+
+
+def _orthonormal(A: NDArray) -> NDArray:
+    """Return an orthonormal basis of the column span of ``A`` (m, k), (m, rank)."""
+    U, size, _ = linalg.svd(A, full_matrices=False)
+    return U[:, size > size[:1] * max(A.shape) * np.finfo(float).eps]
 
 
 def _in_metric(V: ArrayLike, X: ArrayLike, ridge: Ridge) -> NDArray:

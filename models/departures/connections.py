@@ -78,7 +78,7 @@ class DalesLaw(Departure):
                 meaning = "sign of all synapses that the fibre makes"
                 if not source.has("polarity"):
                     parts = parts.having(
-                        source.adding(Variable("polarity", meaning, role="parameter", value=drawn))
+                        source.adding(parameter("polarity", meaning, drawn, per="cell"))
                     )
             start, bound = f"{sign}abs({pathway.start})", f"{sign}clip({sign}w, 0, inf)"
             parts = parts.having(replace(pathway, start=start, bound=bound))
@@ -138,9 +138,7 @@ class TransmissionNoise(Departure):
                 )
             parts = parts.having(cells)
         fitted = (cells for cells in parts.all("neuromodulator") if cells.has("step_noise"))
-        return parts.having(
-            *(with_values(cells, step_noise=1 + 3 * self.sigma**2) for cells in fitted)
-        )
+        return parts.having(*(with_values(one, step_noise=1 + 3 * self.sigma**2) for one in fitted))
 
 
 _Length = Annotated[

@@ -299,7 +299,7 @@ class BioCCA(Theory):
                     judged=rule,
                 ),
                 sum_over(
-                    "power", "pyramidal", "neuromodulator", "zu", "z_pre * u_pre", "inhibition"
+                    "neuromodulator", "power", "pyramidal", "zu", "z_pre * u_pre", "inhibition"
                 ),
             ),
         )

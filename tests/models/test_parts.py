@@ -23,7 +23,7 @@ from biorrr.models import (
     ProximalSynapses,
     PyramidalNeurons,
     PyramidalToInterneuron,
-    Rate,
+    Rates,
     SensoryInput,
     SparseConnections,
     Spiking,
@@ -41,7 +41,7 @@ PATHWAYS = (
     PyramidalToInterneuron(),
     InterneuronToPyramidal(),
 )
-RATES = {path: Rate(0.0) for path in "xyqr"}
+RATES = Rates(0.0)
 PAPER = Parts(
     (Clock(), Neuromodulator(RATES), *(population(3) for population in POPULATIONS)), PATHWAYS
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def prepare(task: Task):
             snapshots=np.array([len(order)]),
             circuit=circuit,
         )
-        outcome = engine.advance(job, Recorder(job))
+        (outcome,) = engine.advance([job], [Recorder(job)], threading.Event())
         if outcome.ended != "done":
             raise RuntimeError(
                 f"the circuit {outcome.ended} after {outcome.samples} of {len(order)} samples"
