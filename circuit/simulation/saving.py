@@ -110,9 +110,9 @@ class Trace:
     chosen: tuple[int, ...] | None
 
     @property
-    def columns(self) -> int:
-        """Numbers per row."""
-        return self.quantity.size if self.chosen is None else len(self.chosen)
+    def places(self) -> np.ndarray:
+        """Places of all that it records among the values of the variable, shape (columns,)."""
+        return np.arange(self.quantity.size) if self.chosen is None else np.array(self.chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
     rows = sum(map(len, stretches)) * blueprint.timing.duration
     check_memory(
         "record",
-        8 * rows * sum(trace.columns for trace in traces),
+        8 * rows * sum(len(trace.places) for trace in traces),
         "record fewer cells or synapses, raise every, or record in windows",
     )
     return Recording(tuple(traces), np.unique(np.concatenate([*map(np.array, stretches)])))
@@ -208,7 +208,9 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
     fits = places.shape == (len(places), 2)[: len(shape)] if places.ndim and places.size else False
     if not fits or places.dtype.kind not in "iu" or (places < 0).any() or (places >= shape).any():
         raise InputError(f"record: {name} must be True or a list of {what} (got {chosen!r})")
-    return Trace(label, quantity, tuple((turn.places(places) if turn else places).tolist()))
+    if turn is not None:
+        places = turn.matrix(np.arange(quantity.size))[tuple(places.T)]
+    return Trace(label, quantity, tuple(places.tolist()))
 
 
 def _stretches(every, first: int, last: int) -> list[range]:

@@ -74,7 +74,8 @@ def simulate_seeds(
         outcomes: list[Outcome] = []
         for one in recorders:
             if one.left:
-                _advance(engine, interrupted, [one])
+                with engine.lock:
+                    _advance(engine, interrupted, [one])
             outcomes.append(one.end())
             if outcomes[-1].ended == "interrupted":
                 break
