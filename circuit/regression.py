@@ -48,7 +48,6 @@ from biorrr.models.auto_rates import (
     plan,
     plan_of_areas,
     start_of_areas,
-    usual_inhibition,
 )
 from biorrr.models.validation import instance_of, number_within, whole_number
 
@@ -238,18 +237,15 @@ class Regression:
             if feeds is not None:
                 power_x = feeds["x"].facts.power
                 power_y = feeds["y"].facts.power / blueprint.sizes["y"]
-            fitted = {
-                "power_x": power_x,
-                "power_y": power_y,
-                "usual_q": usual_inhibition(power_y, self.s),
-                **plan_of_areas(last),
-            }
-            return fitted, start_of_areas(power_x, power_y, self.s)
+            # The eigenvalue of QQ' at the optimum for a channel of y of such power.
+            usual_q = power_y / (1 - self.s + self.s * power_y)
+            powers = {"power_x": power_x, "power_y": power_y, "usual_q": usual_q}
+            return powers | plan_of_areas(last), start_of_areas(**powers)
         drive = Drive.white(int(m))
         if feeds is not None:
             x, y = feeds["x"], feeds["y"]
-            means, powers = (x.mean, y.mean), (x.facts.power, y.facts.power)
-            drive = Drive.of(x.facts.some, y.facts.some, self.ridges, means, powers)
+            some = x.facts.some - x.mean, y.facts.some - y.mean
+            drive = Drive.of(*some, self.ridges, (x.facts.power, y.facts.power))
         k = self.areas[0].k
         return {"outputs": float(k), **plan(k, self.s, drive, last)}, drive.start(self.s)
 

@@ -17,7 +17,6 @@ from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.circuit.stimulus.feeds import Feed, chunks
 from biorrr.errors import BiorrrError, InputError
 from biorrr.models import Departure, Rates, Settled
-from biorrr.models.rates import signal_strengths
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -141,7 +140,7 @@ def _silent_directions(
             f" what x and y share is {little}; present more, or check that rows of X and Y belong"
             " to each other"
         )
-    found = signal_strengths(*_some_rows(feeds), k, regression.s, regression.ridges)
+    found = signal_strengths(regression, _some_rows(feeds))
     share = found[k - silent :].sum() / (found.sum() or 1.0)
     remedy = (
         f"they are {100 * share:.2g} % of what {k} outputs can find: present more samples"
@@ -162,7 +161,7 @@ def _wrong_rates(
     ``powers`` have died, all or some that matter, and what to do; nothing where neither is so.
     """
     k, data, long = len(powers), _some_rows(feeds), run.samples >= _LONG
-    found = signal_strengths(*data, k, regression.s, regression.ridges)  # those of QQ' at best
+    found = signal_strengths(regression, data)  # eigenvalues of QQ' at best
     needed, (first, last) = math.sqrt(found.sum()), _sizes_of_inhibition(run)
     dead = np.count_nonzero(powers < _DEAD)
     lost = found[k - dead :].sum() / (found.sum() or 1.0)
@@ -181,6 +180,14 @@ def _wrong_rates(
     else:
         return ""
     return f"{happened}; {_advice_on_ratios(regression, run.samples, data)}"
+
+
+def signal_strengths(regression: Regression, data: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return the k largest eigenvalues of M: what each of k outputs can find of y."""
+    from biorrr.analysis.regression.exact_solution import ExactSolution
+
+    exact = ExactSolution(*data, regression.s, regression.ridges)
+    return exact.eigenvalues[: regression.areas[0].k]
 
 
 def _sizes_of_inhibition(run: Run) -> tuple[float, float]:
