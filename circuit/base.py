@@ -358,7 +358,7 @@ class CircuitBase(HintsAtKeywords, Tabled):
 
     def _blueprint_of(self, sizes: tuple[int, ...], run: Run | None) -> Blueprint:
         """Return the blueprint of ``run``, or that of the circuit with ``sizes``."""
-        return self.blueprint(*sizes) if run is None else instance_of("run", run, Run).blueprint
+        return self.blueprint(*sizes) if run is None else instance_of("run", run, Run).job.blueprint
 
     def wiring(self, *sizes: int, run: Run | None = None):
         """Return the circuit, or that of ``run``, as a graph; see

@@ -16,10 +16,7 @@ from biorrr.circuit.compile.blueprint import Blueprint, ports_of
 from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.results.tables import regression, ridge_in_words
 from biorrr.circuit.simulation.job import Job, Outcome
-from biorrr.circuit.simulation.prepare import (
-    Beginning,
-    check_given_weights,
-)
+from biorrr.circuit.simulation.prepare import Beginning
 from biorrr.circuit.stimulus.data_checks import warn, warn_of_rank
 from biorrr.circuit.stimulus.feeds import Feed, chunks
 from biorrr.circuit.stimulus.presentation import WEIGHTS, generator
@@ -170,7 +167,7 @@ class Regression:
             "replay_gain": f"{ridge_x!r} * cells('sensory') / {self.replay}",
         }
         modulator = parts["neuromodulator"]
-        known = {name: value for name, value in broadcast.items() if modulator.has(name)}
+        known = {name: value for name, value in broadcast.items() if name in modulator.declared}
         return parts.having(with_values(modulator, **known))
 
     def check_sizes(self, sizes: Mapping[str, int]) -> None:
@@ -212,16 +209,17 @@ class Regression:
         fitted, sizes = self._fit(blueprint, feeds, last)
         parameters = {f"neuromodulator.{name}": value for name, value in fitted.items()}
         if start is not None and math.isinf(last):
-            before = json.loads(start.attrs.get("fitted", "{}"))
+            before = json.loads(start.data.attrs.get("fitted", "{}"))
             unended = math.isinf(before.get("neuromodulator.last", 0.0))
-            same = all(start.attrs.get(name) == value for name, value in self._identity.items())
+            same = all(
+                start.data.attrs.get(name) == value for name, value in self._identity.items()
+            )
             if unended and same and before.keys() == parameters.keys():
                 parameters = before  # rates stay as they were fitted to the data of the first run
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
         draw = partial(draw_areas if self.apical else draw_weights, self.areas, m, n, sizes)
-        given = check_given_weights(self.initial, blueprint)
         replay = self.replay if self.ridges[0] else 0
-        return Beginning(lambda seed: {**draw(seed), **given}, parameters, replay)
+        return Beginning(lambda seed: {**draw(seed), **self.initial}, parameters, replay)
 
     def _fit(
         self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, last: float
@@ -375,6 +373,6 @@ def draw_areas(
             out[W] = U @ V
             unlike = 0.2 / math.sqrt(area.k) * rng.standard_normal(drawn.shape)
             out[below.weights[1]] = (out[W] + unlike).T
-        out[Q] = (size_q if area.last else 1.0) * np.eye(area.k, area.interneurons)
+        out[Q] = (size_q if area == areas[-1] else 1.0) * np.eye(area.k, area.interneurons)
         out[R] = out[Q].T.copy()
     return out

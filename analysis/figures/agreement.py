@@ -35,7 +35,7 @@ _COMPARED = {  # quantity whose colour it has, dashes, signal of the circuit, it
 }
 
 
-def plot_recorded(results: Dataset, samples: int, neurons: int) -> np.ndarray:
+def plot_recorded(results: Dataset, samples: int = 50, neurons: int = 4) -> np.ndarray:
     """Draw the first ``samples`` of the first ``neurons`` before, halfway through and after
     learning, beside theory.
 

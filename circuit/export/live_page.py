@@ -168,7 +168,7 @@ def _contents(
 
 def _lanes(cells: Population) -> list[str]:
     """Return the variables of ``cells`` that a page draws."""
-    known = [name for name in LANES if cells.has(name)]
+    known = [name for name in LANES if name in cells.declared]
     own = [v.name for v in cells.variables if v.per == "cell" and v.role == "activity"]
     return known or own[: len(LANES)]
 

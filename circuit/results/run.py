@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from biorrr.circuit.base import CircuitBase
-    from biorrr.circuit.compile.blueprint import Blueprint
     from biorrr.circuit.simulation.job import Job
 
 
@@ -48,16 +47,6 @@ class Run(Tabled):
         self._job = None if job is None else job.without_data()
 
     @property
-    def attrs(self) -> dict:
-        """Everything that was set, as ``data`` has it."""
-        return self.data.attrs
-
-    @property
-    def blueprint(self) -> Blueprint:
-        """The circuit as it was run, with its sizes and what events needed."""
-        return self.job.blueprint
-
-    @property
     def job(self) -> Job:
         """What was simulated, without the data."""
         if self._job is None:
@@ -70,9 +59,7 @@ class Run(Tabled):
     @property
     def network(self):
         """The Brian2 Network that was run (engine numpy); see :attr:`Microcircuit.network`."""
-        networks = (
-            [] if self.circuit is None else self.circuit.engines.networks({self.blueprint.code})
-        )
+        networks = self.circuit and self.circuit.engines.networks({self.job.blueprint.code})
         if not networks:
             raise RunError("network: this run had none in this process; run with engine='numpy'")
         return networks[-1]
@@ -80,9 +67,8 @@ class Run(Tabled):
     @property
     def weights(self) -> dict[str, np.ndarray]:
         """Final weights by the name of their matrix."""
-        pathways = json.loads(self.attrs["circuit"])["pathways"]
-        names = [pathway["weight"] for pathway in pathways]
-        return {name: self.data[name].values[-1] for name in names}
+        pathways = json.loads(self.data.attrs["circuit"])["pathways"]
+        return {one["weight"]: self.data[one["weight"]].values[-1] for one in pathways}
 
     @property
     def Vx(self) -> np.ndarray:
@@ -117,7 +103,7 @@ class Run(Tabled):
     @property
     def traces(self) -> list[str]:
         """Names of the traces that were recorded."""
-        return json.loads(self.attrs["traces"])
+        return json.loads(self.data.attrs["traces"])
 
     def graph(self):
         """Return the cells and synapses with their final weights as a networkx DiGraph.
@@ -142,13 +128,9 @@ class Run(Tabled):
         """Return weights and memories as the engine held them in the end, flat, by
         "part.variable".
         """
-        layout = json.loads(self.data.attrs["state_layout"])
-        if not layout:
-            return {}
-        keys, sizes = zip(*layout, strict=True)
-        return dict(
-            zip(keys, np.split(self.data["state"].values, np.cumsum(sizes)[:-1]), strict=True)
-        )
+        layout = dict(json.loads(self.data.attrs["state_layout"]))
+        values = np.split(self.data["state"].values, np.cumsum([0, *layout.values()]))
+        return dict(zip(layout, values[1:], strict=False))  # nothing is behind the last
 
     @property
     def samples(self) -> int:
@@ -160,14 +142,14 @@ class Run(Tabled):
         """True where learning rates fell to zero by the last sample, as rates "auto" do unless
         the run had ``final=False``.
         """
-        return bool(self.attrs.get("cooled", 0))
+        return bool(self.data.attrs.get("cooled", 0))
 
     @property
     def ended(self) -> str:
         """The way it ended: "done", "stopped" by a callback, "interrupted" by Ctrl-C, or
         "diverged".
         """
-        return self.attrs["ended"]
+        return self.data.attrs["ended"]
 
     @property
     def r_minus_qt(self) -> np.ndarray:
@@ -230,9 +212,8 @@ class Run(Tabled):
                 snapshots=1,
                 progress=False,
             )
-        name = next(name for name in passed.traces if name in ("z", f"{cells}_z"))
         # The pass continues the order of samples where learning stopped: its rows are sorted back.
-        z = passed.data[name].values[np.argsort(passed.data["data_row"].values)]
+        z = passed.data[f"{cells}_z"].values[np.argsort(passed.data["data_row"].values)]
         return z.mean(axis=1) if z.ndim == 3 else z
 
     def infer(self, X, Y=None) -> list[np.ndarray]:
@@ -311,27 +292,16 @@ class Run(Tabled):
         """
         from biorrr.analysis.summary import judge
 
-        regression = "s" in self.attrs
+        regression = "s" in self.data.attrs
         if regression and (X is None or Y is None):
             raise InputError(
                 "X, Y: must be the data that were learned, with which the run is compared (got"
                 " none)"
             )
-        known = self.attrs.get("linear_output", 0) or self.circuit is not None
-        areas = "areas" in self.attrs
-        numbers, unjudged = judge(
-            self.data,
-            self._pair("X, Y", X, Y) if regression else None,
-            None if held_out is None else self._pair("held_out", *held_out),
-            exact=exact,
-            outputs=(lambda X, Y: self.infer(X, Y)[-1] if areas else self.transform(X))
-            if known
-            else None,
-            predict=self.predict if known and "readout" in self.data else None,
-            eta_q=self._shared_rate(),
-        )
-        title, _ = self.table()
-        return Summary(title, numbers, unjudged)
+        learned = self._pair("X, Y", X, Y) if regression else None
+        new = None if held_out is None else self._pair("held_out", *held_out)
+        numbers, unjudged = judge(self, learned, new, exact=exact, eta_q=self._shared_rate())
+        return Summary(self.table()[0], numbers, unjudged)
 
     def _pair(self, name: str, X, Y) -> tuple[np.ndarray, np.ndarray]:
         """Return samples of x and y as matrices; refuse those of other sizes than the run's."""
@@ -383,7 +353,7 @@ class Run(Tabled):
         except Exception as error:  # a damaged file fails in as many ways as HDF5 has parts
             raise InputError(f"{path}: not a saved run, or damaged ({error})") from error
         needed = ("circuit", "traces", "state_layout", "ended")
-        if missing := [name for name in needed if name not in run.attrs]:
+        if missing := [name for name in needed if name not in run.data.attrs]:
             raise InputError(f"{path}: not a saved run: no {', '.join(missing)} in it")
         try:
             run.data = run.data.set_coords("seen")  # not so in version 0.1

@@ -71,7 +71,10 @@ class Job:
 
     def without_data(self) -> Job:
         """Return the same with empty tables, which holds no data in memory."""
-        feeds = {name: feed.without_rows() for name, feed in self.feeds.items()}
+        feeds = {}
+        for name, feed in self.feeds.items():
+            none = np.empty((0, feed.values.shape[1]))
+            feeds[name] = replace(feed, values=none, facts=replace(feed.facts, some=none))
         return replace(self, feeds=feeds)
 
 

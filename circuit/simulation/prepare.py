@@ -160,12 +160,12 @@ def initial_state(
     start
         An earlier run to continue, whose weights and memories replace all others.
     """
-    weights = {**begin.draw(seed), **check_given_weights(given or {}, blueprint)}
+    weights = _check_weights({**begin.draw(seed), **(given or {})}, blueprint)
     ended: Mapping[str, np.ndarray] = {}
     if start is not None:
         ended, known = start.inner_state(), [p.weight for p in blueprint.parts.weighted]
         learned = {name: W for name, W in start.weights.items() if name in known}
-        weights |= check_given_weights(learned, blueprint, "start.")
+        weights |= _check_weights(learned, blueprint, "start.")
     values, state = _Values(blueprint, seed, begin.parameters), {}
     for quantity in blueprint.state:
         key, variable = quantity.key, quantity.variable
@@ -185,7 +185,7 @@ def initial_state(
     return state
 
 
-def check_given_weights(
+def _check_weights(
     given: Mapping[str, object], blueprint: Blueprint, owner: str = ""
 ) -> dict[str, np.ndarray]:
     """Check matrices given by name, or those of ``owner``; return them as arrays of floats."""
