@@ -131,7 +131,9 @@ def plan(k: int, s: float, drive: Drive, last: float = math.inf) -> dict[str, fl
     directions = 1 + crowd * drive.dimension_x / SPREAD
     interneuron, distal = ((1 - s) * rrmse + s * cca for rrmse, cca in (INTERNEURON, DISTAL))
     base_q = faster * interneuron / (k**MANY * directions)
-    metric_y = drive.metric(drive.typical_y, s)
+    # The power of y in a direction that is to be learned.
+    typical_y = drive.channel_y ** (1 - TOWARDS_STRONGEST) * drive.strongest_y**TOWARDS_STRONGEST
+    metric_y = drive.metric(typical_y, s)
     each, together = SINGLE_X
     return {
         "base_x": slower * PROXIMAL / (rare * drive.power_x),
@@ -140,7 +142,7 @@ def plan(k: int, s: float, drive: Drive, last: float = math.inf) -> dict[str, fl
         "single_x": min(each * k, together),
         "single_q": SINGLE * rare,
         "least_power": min(faster * LEAST, 1.0),
-        "least_gain": LEAST_GAIN * drive.typical_y / metric_y,
+        "least_gain": LEAST_GAIN * typical_y / metric_y,
         "last": last,
         "fall": OPEN_ENDED if math.isinf(last) else math.inf,
     }
@@ -173,11 +175,6 @@ class Drive:
     strongest_y: float
     tail_x: float = 1.0
     ridge_y: float = 0.0
-
-    @property
-    def typical_y(self) -> float:
-        """The power of y in a direction that is to be learned."""
-        return self.channel_y ** (1 - TOWARDS_STRONGEST) * self.strongest_y**TOWARDS_STRONGEST
 
     @classmethod
     def white(cls, m: int) -> Drive:

@@ -203,7 +203,7 @@ class Rates(Checked):
         if s:
             y = min(y, SINGLE_Y / (s * np.square(Y).sum(axis=1).max()))
         start = sizes_at_first(power_x.mean(), eigenvalues[0], np.trace(metric_y) / len(metric_y))
-        return cls(*map(float, (x, y, q)), start=start)
+        return cls(float(x), float(y), float(q), start=start)
 
     @classmethod
     def paper(
