@@ -111,9 +111,9 @@ class Trace:
     chosen: tuple[int, ...] | None
 
     @property
-    def columns(self) -> int:
-        """Numbers per row."""
-        return self.quantity.size if self.chosen is None else len(self.chosen)
+    def places(self) -> np.ndarray:
+        """Places of all that it records among the values of the variable, shape (columns,)."""
+        return np.arange(self.quantity.size) if self.chosen is None else np.array(self.chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
     rows = sum(map(len, stretches)) * blueprint.timing.duration
     check_memory(
         "record",
-        8 * rows * sum(trace.columns for trace in traces),
+        8 * rows * sum(len(trace.places) for trace in traces),
         "record fewer cells or synapses, raise every, or record in windows",
     )
     recorded = [np.arange(part.start, part.stop, part.step) for part in stretches]
@@ -236,7 +236,9 @@ def _places(name: str, chosen, quantity: Quantity, blueprint: Blueprint) -> tupl
             else f"cells in [0, {quantity.size - 1}]"
         )
         raise InputError(f"record: {name} must be True or a list of {what} (got {chosen!r})")
-    return tuple((orientation.places(places) if orientation else places).tolist())
+    if orientation:
+        places = orientation.matrix(np.arange(quantity.size))[tuple(places.T)]
+    return tuple(places.tolist())
 
 
 def _stretches(every, first: int, last: int) -> list[range]:
