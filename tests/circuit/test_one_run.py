@@ -185,7 +185,7 @@ def test_matrices_turn_and_turn_back():
         matrix = orientation.matrix(flat)
         assert matrix.shape == (2, *orientation.shape)
         np.testing.assert_array_equal(orientation.flat(matrix[1]), flat[1])
-        place = orientation.places(np.array([[1, 2]]))
+        place = orientation.matrix(np.arange(12))[1, 2]
         assert flat[1][place] == matrix[1][1, 2]
         source, target = orientation.ends(place)
         assert flat[1].reshape(3, 4)[source, target] == matrix[1][1, 2]
