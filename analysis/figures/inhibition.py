@@ -69,8 +69,7 @@ def plot_symmetry(
     -------
     axes : (2,)
     """
-    what = "one for the distance and one for inhibition"
-    axes = axes_of(ax, 1, 2, what, width=PAGE, height=2.6)[0]
+    axes = axes_of(ax, 1, 2, "one for distance, one for inhibition", width=PAGE, height=2.6)[0]
     floor = 1e-12 if rounding is None else float(np.nanmedian(rounding))
     axes[0].set_title(_draw_distance(axes[0], samples, np.asarray(distance), floor))
     if predicted is not None:
@@ -206,8 +205,7 @@ def plot_maps(maps: Dataset) -> NDArray:
     axes : (2, problems)
     """
     problems, circuits = maps["problem"].values, sorted(maps["l"].values, reverse=True)
-    size = {"width": PAGE, "height": 3.9, "sharex": True, "sharey": True}
-    axes = axes_of(None, 2, len(problems), **size)
+    axes = axes_of(None, 2, len(problems), width=PAGE, height=3.9, sharex=True, sharey=True)
     for row, l in zip(axes, circuits, strict=True):
         for ax, problem in zip(row, problems, strict=True):
             field = _draw_map(ax, maps.sel(problem=problem, l=l))
@@ -232,8 +230,6 @@ def _draw_map(ax: Axes, one: Dataset) -> Any:
     ax.set(xscale="log", yscale="log", xlim=_edges(x)[[0, -1]], ylim=_edges(q)[[0, -1]])
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_formatter("")  # of a map with few rates
-    median = one["excess"].median("seed").values
-    look = {"norm": "log", "cmap": "viridis_r", "clim": (1e-4, 1), "rasterized": True}
     good = np.argwhere(one["expected"].values < _TOLERATED)
     ax.plot(
         x[good[:, 1]],
@@ -254,7 +250,15 @@ def _draw_map(ax: Axes, one: Dataset) -> Any:
         path_effects=[withStroke(linewidth=2.4, foreground="black")],
         label="theory: pairs of outputs settle above this line",
     )
-    return ax.pcolormesh(_edges(x), _edges(q), median, **look)
+    return ax.pcolormesh(
+        _edges(x),
+        _edges(q),
+        one["excess"].median("seed").values,
+        norm="log",
+        clim=(1e-4, 1),
+        cmap="viridis_r",
+        rasterized=True,
+    )
 
 
 @styled

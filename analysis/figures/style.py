@@ -249,8 +249,8 @@ def draw_mean(
         low = mean - spread
         if ax.get_yscale() == "log":
             low = np.maximum(low, values.min(axis=0))
-        shaded = {"color": line.get_color(), "alpha": 0.22, "linewidth": 0, "label": band}
-        ax.fill_between(at, low, mean + spread, **shaded)
+        high, tint = mean + spread, line.get_color()
+        ax.fill_between(at, low, high, color=tint, alpha=0.22, linewidth=0, label=band)
 
 
 def draw_against(panel: Axes, theory: ArrayLike, measured: ArrayLike, tint: Any) -> str:
