@@ -65,7 +65,7 @@ def plot_hierarchy_learning(results: Dataset, *, ax: Any = None) -> NDArray:
         log_samples(panel, seen)
         panel.set_yscale("log")
         in_percent(panel)
-    return explain(axes, of_seeds("line", len(courses)))
+    return explain(axes, of_seeds("Each line is one of {} seeds.", len(courses)))
 
 
 @styled
@@ -129,11 +129,12 @@ def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
     ax.set(title=results.attrs["areas"], xlabel="rank $k$", ylabel="held-out $R^2$")
     ax.set(xlim=(0.5, last + 0.5), ylim=(min(0, ax.get_ylim()[0]), None))
     ax.set_xticks(range(1, last + 1, 1 if last < 13 else 2))
-    note = (
+    return explain(
+        ax,
         "Bars: standard errors over folds (exact), standard deviations over seeds (circuit) and"
-        " draws (targets)."
+        " draws (targets).",
+        most=2,
     )
-    return explain(ax, note, most=2)
 
 
 @styled

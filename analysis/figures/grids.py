@@ -79,11 +79,11 @@ def plot_departures(results: Dataset) -> NDArray:
     )
     for tint, word in zip(_COLOURS, words, strict=True):
         axes[0].barh(0, 0, color=tint, label=word)
-    note = (
+    return explain(
+        axes,
         "In each field: its value, and below it the mean excess over seeds, in %. Fields go from"
-        " mild to severe (rows with *: in no order). Plain: the excess without any departure."
+        " mild to severe (rows with *: in no order). Plain: the excess without any departure.",
     )
-    return explain(axes, note)
 
 
 def _draw_field(

@@ -20,6 +20,7 @@ from biorrr.analysis.figures.style import (
     explain,
     in_percent,
     mark_cuts,
+    of_seeds,
     percent,
     shade,
     shades,
@@ -171,11 +172,12 @@ def plot_meeting(results: Dataset, deviation: float) -> NDArray:
     in_percent(axes[2])
     for ax in axes:
         ax.set_xlabel(r"samples seen $\times\ \eta/\tau$")
-    note = (
+    return explain(
+        axes,
         f"Each curve is one of {results.sizes['start']} starts of Q and R; rates are those of Q and"
-        " R. Distances below 1e-14 of the start are rounding errors, and are left out."
+        " R. Distances below 1e-14 of the start are rounding errors, and are left out.",
+        2,
     )
-    return explain(axes, note, 2)
 
 
 _TOLERATED = 0.02
@@ -214,8 +216,7 @@ def plot_maps(maps: Dataset) -> NDArray:
     for ax in axes[-1]:
         ax.set_xlabel(r"$\eta_x = \eta_y$")
     in_percent(axes[0, 0].figure.colorbar(field, ax=axes, label=EXCESS, aspect=40).ax)
-    seeds = maps.sizes["seed"]
-    return explain(axes, f"Colours: median of {seeds} seeds." if seeds > 1 else "One seed.")
+    return explain(axes, of_seeds("Colours: median of {} seeds.", maps.sizes["seed"]))
 
 
 def _draw_map(ax: Axes, one: Dataset) -> Any:
@@ -299,8 +300,7 @@ def plot_theory(modes: Dataset, unequal: Dataset, turns: Dataset) -> NDArray:
         ax.set_yscale("log")
     for ax in axes[1:]:
         in_percent(ax)
-    note = "Excess: median over seeds; white marks: by theory it has no bound there."
-    return explain(axes, note)
+    return explain(axes, "Excess: median over seeds; white marks: by theory it has no bound there.")
 
 
 @styled
@@ -328,6 +328,5 @@ def plot_silence(silence: Dataset) -> NDArray:
             ax.errorbar(share, *values, fmt=fmt, color=tint, capsize=1.5, label=when)
         ax.set(xlabel="share of interneurons silent", ylabel=label)
     in_percent(axes[2])
-    seeds = silence.sizes["seed"]
-    note = f"Bars: standard deviation of {seeds} seeds." if seeds > 1 else "One seed."
-    return explain(axes, f"{note} Outputs that grow without bound are left out.")
+    bars = of_seeds("Bars: standard deviation of {} seeds.", silence.sizes["seed"])
+    return explain(axes, f"{bars} Outputs that grow without bound are left out.")

@@ -194,8 +194,8 @@ def _map_rates(ax: Axes, tried: Dataset) -> Any:
 
 def _finish(axes: NDArray, results: Dataset, title: str, note: str = "") -> Figure:
     """Draw legend, title and note of a figure of learners; return the figure."""
-    seeds = results.sizes["seed"]
-    band = f"Lines: mean of {seeds} seeds; bands: standard deviation." if seeds > 1 else "One seed."
+    words = "Lines: mean of {} seeds; bands: standard deviation."
+    band = of_seeds(words, results.sizes["seed"])
     explain(axes[0, 0], f"{band} {note}")
     return _entitle(axes[0, 0].figure, title)
 
@@ -251,13 +251,13 @@ def plot_theories(results: Dataset, *, ax=None) -> NDArray:
     axes[2].xaxis.set_minor_formatter("")  # numbers between powers of ten would be crowded
     for panel in axes:
         panel.grid(axis="y", **GUIDE)
-    note = (
-        f"{of_seeds('mark', results.sizes['seed'])} An excess below 0.01 % is drawn there, a"
+    return explain(
+        axes,
+        f"{of_seeds('Each mark is one of {} seeds.', results.sizes['seed'])} An excess below 0.01 % is drawn there, a"
         f" whitening error below {_LEAST:g} too. Participation ratio: {k:g} where all outputs vary"
         " alike and independently, 1 where there is only one direction. Law 1: what fixed feedback"
-        " must end at, whatever the theory."
+        " must end at, whatever the theory.",
     )
-    return explain(axes, note)
 
 
 def _dots(panel: Axes, numbers: DataArray, **look: Any) -> None:
