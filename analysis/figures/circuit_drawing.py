@@ -60,12 +60,11 @@ def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
         drawing.draw_synapse(ax, source, target, share, raises, colour(synapse["matrix"]))
     for matrix, largest in strongest.items():
         words = f"{symbol(matrix)}, largest {largest:.2g}"
-        _draw_mark(ax, [], [], 5, colour(matrix), label=words)
-    _draw_mark(ax, [], [], 5, "0.3", label="raises its target")
-    _draw_mark(ax, [], [], "|", "0.3", label="lowers its target")
+        _draw_mark(ax, ([], []), 5, colour(matrix), label=words)
+    _draw_mark(ax, ([], []), 5, "0.3", label="raises its target")
+    _draw_mark(ax, ([], []), "|", "0.3", label="lowers its target")
     ax.axis("off")
-    note = "Each synapse is as large as it is strong; Q and R share a scale."
-    return explain(ax, note, most=3)
+    return explain(ax, "Each synapse is as large as it is strong; Q and R share a scale.", most=3)
 
 
 class _Drawing:
@@ -167,18 +166,18 @@ class _Drawing:
             return
         upright, size = np.isnan(dendrite[1]), max(_LARGEST * np.sqrt(share), _SMALLEST)
         if raises:  # the tip of the arrowhead touches the dendrite
-            _draw_mark(ax, *place, 5 if upright else 6, tint, size)
+            _draw_mark(ax, place, 5 if upright else 6, tint, size)
         else:  # the bar stands just before it
             place = place - ([0.22, 0] if upright else [0, 0.18])
-            _draw_mark(ax, *place, "|" if upright else "_", tint, size)
+            _draw_mark(ax, place, "|" if upright else "_", tint, size)
 
 
 def _draw_mark(
-    ax: Axes, x: Any, y: Any, mark: Any, tint: str, size: float = _LARGEST, **look: Any
+    ax: Axes, place: Any, mark: Any, tint: str, size: float = _LARGEST, **look: Any
 ) -> None:
     """Draw an arrowhead, or a bar."""
     width = 1.6 if mark in ("|", "_") else 0.0
-    ax.plot(x, y, marker=mark, color=tint, ls="none", ms=size, mew=width, zorder=3, **look)
+    ax.plot(*place, marker=mark, color=tint, ls="none", ms=size, mew=width, zorder=3, **look)
 
 
 def _stack(nodes: list, low: float, step: float = 1.0) -> dict[Any, float]:

@@ -251,12 +251,13 @@ def plot_theories(results: Dataset, *, ax=None) -> NDArray:
     axes[2].xaxis.set_minor_formatter("")  # numbers between powers of ten would be crowded
     for panel in axes:
         panel.grid(axis="y", **GUIDE)
+    marks = of_seeds("Each mark is one of {} seeds.", results.sizes["seed"])
     return explain(
         axes,
-        f"{of_seeds('Each mark is one of {} seeds.', results.sizes['seed'])} An excess below 0.01 % is drawn there, a"
-        f" whitening error below {_LEAST:g} too. Participation ratio: {k:g} where all outputs vary"
-        " alike and independently, 1 where there is only one direction. Law 1: what fixed feedback"
-        " must end at, whatever the theory.",
+        f"{marks} An excess below 0.01 % is drawn there, a whitening error below {_LEAST:g} too."
+        f" Participation ratio: {k:g} where all outputs vary alike and independently, 1 where"
+        " there is only one direction. Law 1: what fixed feedback must end at, whatever the"
+        " theory.",
     )
 
 
