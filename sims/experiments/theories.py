@@ -232,9 +232,10 @@ def learn(task: Task, data: Dataset, theory: str, relative: float, seed: int) ->
 
 def predicted(theory: Theory, seed: int, data: Dataset) -> float:
     """Return the excess that law 1 predicts where feedback is fixed; NaN for other theories."""
-    if "fixed" not in theory.name:
+    m, n = data.X.shape[1], data.Y.shape[1]
+    if not any(p.weight == "B" and not p.plastic for p in theory.parts(n).pathways):
         return math.nan
-    B = theory.start(data.X.shape[1], data.Y.shape[1], seed)["B"]
+    B = theory.start(m, n, seed)["B"]
     return analysis.fixed_feedback_law(B, data.X, data.Y, RIDGE).excess
 
 
