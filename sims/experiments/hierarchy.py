@@ -212,7 +212,7 @@ def score(
     return xr.Dataset(
         {
             "excess": ("snapshot", excess, {"bound": EXCESS}),
-            "meeting": (("snapshot", "link"), np.reshape(meeting, (-1, len(links)))),
+            "meeting": (("snapshot", "link"), np.reshape(meeting, (len(weights), len(links)))),
             "plateau_error": ("area", plateau_errors(plateaus(run, data.X, data.Y))),
             "worst_residual": run.data.attrs["worst_residual"],
             "seconds": run.data.attrs["seconds"],
