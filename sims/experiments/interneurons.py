@@ -332,7 +332,9 @@ def silence_cells(task: Task, problem: tuple[Any, Any], silent: int) -> dict[str
         later = simulate(problem, circuit, task.settings.samples, seed, events=events)
         after = look(**later.weights) if later is not None else (np.inf, np.inf, np.inf)
         found.append([look(**start), after])
-    measures = zip(("plateaus", "variance", "excess"), np.moveaxis(found, -1, 0), strict=True)
+    measures = zip(
+        ("plateaus", "variance", "excess"), np.moveaxis(np.array(found), -1, 0), strict=True
+    )
     return {name: (("seed", "time"), values) for name, values in measures}
 
 

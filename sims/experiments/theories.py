@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.data import SMALL_DATA, Data, Dataset
 from biorrr.sims.lab import (
@@ -263,9 +263,10 @@ def measured(results: xr.Dataset, data: str, theory: str) -> Iterator[Quantity]:
         measures["drawn_law"] = drawn["drawn_law"], PERCENT, "law 1 of draws of B"
     for name, (values, unit, words) in measures.items():
         known = values.size and values.notnull().all()
-        spread = values.std(ddof=1) if known and values.size > 1 else None
-        mean, key = values.mean() if known else None, snake(data, theory, name)
-        yield Quantity(key, mean, unit, words, spread, bounds.get(name), row)
+        mean = values.mean() if known else None
+        spread: Any = values.std(ddof=1) if known and values.size > 1 else None
+        key, bound = snake(data, theory, name), bounds.get(name)
+        yield Quantity(key, mean, unit, words, spread, bound, row)
     yield Quantity(snake(data, theory, "rate"), one["rate"])
 
 
