@@ -49,9 +49,10 @@ def judge(
         exact = None
     else:
         exact = exact or exact_solution(data, *learned)
+    filters = compare_filters(data, exact)
     answers = {  # numbers, or why there are none, by row of the table
-        "excess": measure_excess(data, exact),
-        "angles to exact filters": measure_angles(data, exact),
+        "excess": filters,
+        "angles to exact filters": filters,
         "R2": compare_predictions(run, learned, held_out, exact),
         "output variances": describe_outputs(run, learned, exact),
         "||R - Q'|| / ||Q||": measure_symmetry(data, eta_q),
@@ -76,28 +77,21 @@ def _matrices(data: Any) -> dict[str, NDArray]:
     return {name: one.values for name, one in named if one.dims[0] == "snapshot"}
 
 
-def _without_exact(data: Any) -> str:
-    """Return why there is no exact solution to compare with."""
-    if "areas" in data.attrs:
+def compare_filters(data: Any, exact: ExactSolution | None) -> Numbers | str:
+    """Return the excess of the filters and of as many principal components, and the principal
+    angles between learned and exact filters, (k,).
+    """
+    if exact is None and "areas" in data.attrs:
         return "areas with feedback have a joint optimum; see `biorrr hierarchy`"
-    return "no exact solution is known for this circuit"
-
-
-def measure_excess(data: Any, exact: ExactSolution | None) -> Numbers | str:
-    """Return the excess of the filters and of as many principal components."""
     if exact is None:
-        return _without_exact(data)
+        return "no exact solution is known for this circuit"
     Vx = data["Vx"].values[-1]
-    components = exact.principal_components(Vx.shape[1])
-    return {"excess": exact.excess(Vx), "excess_principal_components": exact.excess(components)}
-
-
-def measure_angles(data: Any, exact: ExactSolution | None) -> Numbers | str:
-    """Return the principal angles between learned and exact filters, (k,)."""
-    if exact is None:
-        return _without_exact(data)
-    Vx = data["Vx"].values[-1]
-    return {"angles": principal_angles(Vx, exact.Vx(Vx.shape[1]))}
+    k = Vx.shape[1]
+    return {
+        "excess": exact.excess(Vx),
+        "excess_principal_components": exact.excess(exact.principal_components(k)),
+        "angles": principal_angles(Vx, exact.Vx(k)),
+    }
 
 
 def compare_predictions(
@@ -114,19 +108,16 @@ def compare_predictions(
     data = run.data
     if learned is None or not _answers(run) or "readout" not in data:
         return "this circuit predicts nothing by itself"
-    (X, Y), (X_new, Y_new) = learned, learned if held_out is None else held_out
+    X_new, Y_new = held_out or learned
     x_mean, y_mean = data["mean_x"].values, data["mean_y"].values
     predicted = {"r2": run.predict(X_new)}
     if exact is not None:
-        k = data["Vx"].shape[-1]
-        components = exact.principal_components(k)
-        cross = (Y - y_mean).T @ ((X - x_mean) @ components) / len(X)
-        best, known = exact.Vx(k) @ exact.readout(k).T, np.linalg.pinv(exact.gram(components))
-        predicted["r2_exact"] = (X_new - x_mean) @ best + y_mean
-        regression = components @ known @ cross.T
-        predicted["r2_principal_components"] = (X_new - x_mean) @ regression + y_mean
+        components = exact.principal_components(data["Vx"].shape[-1])
+        best = {"r2_exact": exact.Vx(components.shape[1]), "r2_principal_components": components}
+        for name, filters in best.items():
+            predicted[name] = (X_new - x_mean) @ exact.regression(filters) + y_mean
     before = "" if held_out is None else "held_out_"
-    baseline = Y.mean(axis=0)
+    baseline = learned[1].mean(axis=0)
     return {f"{before}{name}": r2(Y_new, one, baseline) for name, one in predicted.items()}
 
 

@@ -146,18 +146,15 @@ class Meanings:
                 f"which belongs to {holders[0]}; cells know their own variables and what is"
                 " broadcast, and need a Pathway to hear of others"
             )
-        near = difflib.get_close_matches(name, self._usable_names(part), n=1, cutoff=0.75)
+        ends = ((part.source, "pre"), (part.target, "post")) if isinstance(part, Pathway) else ()
+        marked = [f"{variable}_{side}" for end, side in ends for variable in self.declared[end]]
+        usable = [*self.declared[part.name], *self.broadcast, *marked]
+        near = difflib.get_close_matches(name, usable, n=1, cutoff=0.75)
         meant = f"did you mean {near[0]}? Else " if near else ""
         return (
             f"which nothing declares; {meant}add Variable({name!r}, ...) to {part.name}, with a"
             " value where it is a parameter"
         )
-
-    def _usable_names(self, part: Population | Pathway) -> list[str]:
-        """Return all names that the code of ``part`` can use."""
-        ends = ((part.source, "pre"), (part.target, "post")) if isinstance(part, Pathway) else ()
-        marked = [f"{name}_{side}" for end, side in ends for name in self.declared[end]]
-        return [*self.declared[part.name], *self.broadcast, *marked]
 
     def check_values(self, part: Population | Pathway) -> None:
         """Check that values of parameters and memories, and the weights of a start, need nothing

@@ -27,13 +27,12 @@ COLUMN, PAGE = 8.5 / 2.54, 17.5 / 2.54  # inches: widths of figures in journals
 # A quantity has one colour in every figure: its place among the colours of the style, or of the
 # user.
 _PLACES = {
-    "circuit": 0,
-    "proximal": 0,  # Vx, and the output z, which is what the circuit says
-    "distal": 1,  # Vy, a
+    **dict.fromkeys(("circuit", "proximal", "Vx"), 0),  # and the output z, which is what it says
+    **dict.fromkeys(("distal", "Vy"), 1),  # and a
     "Q": 2,  # interneuron to pyramidal, inhibition
     "R": 3,  # pyramidal to interneuron
-    "own": 4,  # parts of one's own
 }
+_OWN = 4  # parts of one's own
 MARKERS = "os^DvPX"  # tell things apart in grey print
 EXCESS = "excess over the optimum"  # in percent on every axis
 _GREY = "#6E6E6E"  # the exact solution, the optimum, a prediction; dashed, or broad behind a curve
@@ -44,14 +43,15 @@ BAND: dict[str, Any] = {"color": _GREY, "alpha": 0.15, "linewidth": 0, "zorder":
 
 
 def colour(quantity: str) -> str:
-    """Return the colour of a quantity; the plateau has that of text, theory is grey.
+    """Return the colour of a quantity, or of a matrix of weights; the plateau has that of text,
+    theory is grey, and all that is not of the paper's circuit has one colour.
 
     With colours of one's own in ``axes.prop_cycle`` these are taken in the same order.
     """
     import matplotlib
 
     fixed = {"plateau": matplotlib.rcParams["text.color"], "theory": _GREY}
-    return fixed.get(quantity) or shade(_PLACES[quantity])
+    return fixed.get(quantity) or shade(_PLACES.get(quantity, _OWN))
 
 
 def shade(place: int) -> str:

@@ -57,11 +57,6 @@ class Orientation:
         """Return a matrix as flat values (synapses,); undoes :meth:`matrix`."""
         return (matrix.T if self.target_by_source else matrix).reshape(-1)
 
-    def places(self, pairs: np.ndarray) -> np.ndarray:
-        """Return (row, column) pairs, (synapses, 2), as places among the flat values."""
-        source, target = self.rows_and_columns((pairs[:, 0], pairs[:, 1]))
-        return source * self.targets + target
-
     def ends(self, places):
         """Return the source and the target cell of each of ``places`` among the flat values."""
         return np.divmod(places, self.targets)
@@ -77,22 +72,18 @@ class Timing:
         Length of a tick in ms; infinite where activity is instant.
     duration, replay_duration
         Ticks for which a sample and a replay are held.
-    settles
-        True where a sample is held until outputs settle, so that only its last tick counts.
     """
 
     tick: float
     duration: int = 1
     replay_duration: int = 1
-    settles: bool = False
 
     @classmethod
     def of(cls, parts: Parts) -> Timing:
         """Return the timing that the clock among ``parts`` gives."""
-        clock = {variable.name: variable.value for variable in parts["clock"].variables}
-        settles = any(population.name == "settling" for population in parts.populations)
-        replay_duration = int(float(clock.get("replay_duration", 1.0)))
-        return cls(float(clock["tick"]), int(float(clock["duration"])), replay_duration, settles)
+        clock, names = parts["clock"].declared, ("tick", "duration", "replay_duration")
+        tick, *durations = (float(clock[name].value) for name in names if name in clock)
+        return cls(tick, *map(int, durations))
 
     @property
     def instant(self) -> bool:

@@ -205,33 +205,14 @@ def weight_change(meanings: Meanings, pathway: Pathway, rule: str, addend: str) 
     )
 
 
-def check_order(meanings: Meanings, blocks: Mapping[str, Iterable[Operation]]) -> None:
-    """Check that every activity is computed, and before it is read."""
+def check_order(
+    meanings: Meanings, blocks: Mapping[str, Iterable[Operation]], moving: frozenset[str]
+) -> None:
+    """Check that every activity is computed, and before it is read, and that nothing is read at
+    the onset that is ``moving``.
+    """
     listed = [(block, operation) for block, several in blocks.items() for operation in several]
-    computed = {name: (block, one.phase) for block, one in reversed(listed) for name in one.writes}
-    known: set[str] = set()
-    for block, operation in listed:
-        for name in sorted(operation.reads - known):
-            part, _, variable = name.partition(".")
-            if meanings.role(name) == "activity":
-                reader = f"{operation.part}: reads {variable} of {part}"
-                if name not in computed:
-                    raise InputError(
-                        f"{reader}, which nothing computes; add a step, or a pathway that drives it"
-                    )
-                there, phase = computed[name]
-                if there != block:
-                    raise InputError(
-                        f"{reader} in block {block!r}, but it is computed only in block"
-                        f" {there!r}; move one of them, or declare {variable} as memory to read"
-                        " that of before"
-                    )
-                raise InputError(
-                    f"{reader} in phase {operation.phase!r}, but it"
-                    f" is computed only in phase {phase!r} of the same tick; move one of"
-                    f" them, or declare {variable} as memory to read that of the tick before"
-                )
-        known |= operation.writes
+    computed = {key: (block, one.phase) for block, one in reversed(listed) for key in one.writes}
     for part, variables in meanings.declared.items():
         for name, variable in variables.items():
             if variable.role == "activity" and f"{part}.{name}" not in computed:
@@ -239,18 +220,37 @@ def check_order(meanings: Meanings, blocks: Mapping[str, Iterable[Operation]]) -
                     f"{part}.{name}: is an activity that nothing computes; add a step or a pathway"
                     " that drives it, or declare it as a parameter"
                 )
+    known: set[str] = set()
+    for block, operation in listed:
+        for key in sorted(operation.reads - known):
+            part, _, variable = key.partition(".")
+            if block == "onset" and key in moving:
+                raise InputError(
+                    f"{operation.part}: reads {variable} in block 'onset', but it changes in every"
+                    " tick; move the step to block 'tick'"
+                )
+            if meanings.role(key) == "activity":
+                there, phase = computed[key]
+                here, elsewhere, before = f"block {block!r}", f"block {there!r}", "before"
+                if there == block:
+                    here, before = f"phase {operation.phase!r}", "the tick before"
+                    elsewhere = f"phase {phase!r} of the same tick"
+                raise InputError(
+                    f"{operation.part}: reads {variable} of {part} in {here}, but it is computed"
+                    f" only in {elsewhere}; move one of them, or declare {variable} as memory to"
+                    f" read that of {before}"
+                )
+        known |= operation.writes
 
 
 def merge(listed: Iterable[Operation], parts: Parts) -> tuple[Operation, ...]:
     """Return the operations of a block with steps of one population merged where no operation in
     between depends on the order.
     """
-    populations = {population.name for population in parts.populations}
     out: list[Operation] = []
     for operation in listed:
-        is_step = operation.part in populations and not operation.fills
-        place = _place_to_join(operation, out) if is_step else None
-        if place is None:
+        place = _place_to_join(operation, out)
+        if place is None or operation.fills or isinstance(parts[operation.part], Pathway):
             out.append(operation)
         else:
             other = out[place]

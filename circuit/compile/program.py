@@ -29,7 +29,6 @@ from biorrr.circuit.compile.operations import (
     operations,
     weight_change,
 )
-from biorrr.errors import InputError
 from biorrr.models import BLOCKS, Parts, Pathway
 from biorrr.models.expressions import add, names_in, product, rename, terms_of
 from biorrr.models.meanings import Meanings
@@ -85,19 +84,13 @@ def compile_program(parts: Parts, moving: frozenset[str] = frozenset()) -> Progr
     check_parts(meanings)
     listed = operations(meanings)
     moving |= {"clock.elapsed", "clock.moment"}
-    if clock.has("elapsed"):  # a sample is held for many ticks
+    if "elapsed" in clock.declared:  # a sample is held for many ticks
         listed, sample, still = _promote(meanings, listed, "sample", moving)
         sample = _sum_rules(meanings, sample, still)
     else:
         sample = _in_blocks(listed, "sample")
-    for one in sample["onset"]:
-        if wrong := sorted(one.reads & moving):
-            raise InputError(
-                f"{one.part}: reads {wrong[0].partition('.')[2]} in block 'onset', but it changes"
-                " in every tick; move the step to block 'tick'"
-            )
-    check_order(meanings, sample)
-    if clock.has("replay_duration"):  # a replay is held for many ticks
+    check_order(meanings, sample, moving)
+    if "replay_duration" in clock.declared:  # a replay is held for many ticks
         replay = _promote(meanings, listed, "replay", moving)[1]
     else:
         replay = _in_blocks(listed, "replay")

@@ -7,6 +7,7 @@ are not run by Brian2's schedule: the engine runs them block by block.
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import brian2
@@ -53,10 +54,17 @@ class NumpyEngine:
         Ticks of a "sample" and of a "replay".
     ticks
         What happens next, tick by tick.
+    lanes, states
+        One run at a time, and its values by "part.variable".
+    lock
+        Held by the thread whose run is in the network.
     """
+
+    lanes = 1
 
     def __init__(self, blueprint: Blueprint, name: str = "") -> None:
         self.blueprint, self._prefix = blueprint, f"{name}_" if name else ""
+        self.lock = threading.RLock()
         with borrow_brian2(), refuse_changes():
             check_units(blueprint)
             self.clock = brian2.Clock(dt=_TICK, name=f"{self._prefix}ticks")
@@ -159,28 +167,12 @@ class NumpyEngine:
         for key, values in state.items():
             self.arrays[key][:] = values
 
-    def load(self, jobs: Sequence[Job]) -> NumpyRun:
-        """Return the run of a job, of which there is one."""
-        (job,) = jobs
-        return NumpyRun(self, job)
-
-
-class NumpyRun:
-    """A job in the network, as :func:`biorrr.circuit.engines.segments.advance` runs it.
-
-    Attributes
-    ----------
-    lanes, states
-        One run at a time, and its values by "part.variable".
-    """
-
-    lanes = 1
-
-    def __init__(self, engine: NumpyEngine, job: Job) -> None:
-        self.engine, self.job, self.arrays = engine, job, engine.arrays
-        engine.begin(job.state)
-        self.states = [{key: self.arrays[key] for key in job.state}]
-        self.done, self.diverged = job.start, False
+    def load(self, jobs: Sequence[Job]) -> NumpyEngine:
+        """Make ready to run a job, of which there is one."""
+        (self.job,) = jobs
+        self.begin(self.job.state)
+        self.states = [{key: self.arrays[key] for key in self.job.state}]
+        return self
 
     def advance(
         self, start: int, stop: int, recorders: Mapping[int, Recorder]
@@ -188,46 +180,46 @@ class NumpyRun:
         """Simulate samples ``start`` to ``stop``, or up to the one in which the run diverges;
         return the sample count, and lane 0 if it has diverged.
         """
-        engine = self.engine
-        engine.ticks = self._ticks(start, stop, recorders[0])
+        self.ticks = self._through(start, stop, recorders[0])
         try:
             with borrow_brian2(), np.errstate(all="ignore"):
                 ticks = (stop - start) * self.job.ticks_per_sample
-                engine.network.run(ticks * _TICK, namespace={})
-                next(engine.ticks, None)  # what follows the last tick
+                self.network.run(ticks * _TICK, namespace={})
+                next(self.ticks, None)  # what follows the last tick
         finally:
-            engine.ticks = engine.alone()
-        return self.done, {0} if self.diverged else set()
+            self.ticks = self.alone()
+        return int(self.arrays["clock.sample"][0]) + 1, set() if self._finite() else {0}
 
-    def _ticks(self, start: int, stop: int, recorder: Recorder) -> Iterator[None]:
+    def _through(self, start: int, stop: int, recorder: Recorder) -> Iterator[None]:
         """Present one sample after another; each ``yield`` ends a tick.
 
         What is left of the tick in which a run diverges is not part of the run.
         """
-        job, presented, engine = self.job, self.job.presentation, self.engine
+        job, presented = self.job, self.job.presentation
         traced, due = set(job.recording.samples(start, stop)), set(job.snapshots.tolist())
         rows, replayed = presented.rows(start, stop), presented.replayed(start, stop)
         for sample, row, fibres in zip(range(start, stop), rows, replayed, strict=True):
-            for tick in range(engine.durations["sample"]):
+            for tick in range(self.durations["sample"]):
                 self._show(sample, row, tick)
-                engine.do_tick("sample", tick)
+                self.do_tick("sample", tick)
                 if sample in traced:
                     self._trace(sample, row, recorder)
                 yield
             for fibre in fibres:
-                for tick in range(engine.durations["replay"]):
+                for tick in range(self.durations["replay"]):
                     self._show_alone(fibre, tick)
-                    engine.do_tick("replay", tick)
+                    self.do_tick("replay", tick)
                     yield
-            self.done = sample + 1
-            watched = (self.arrays[quantity.key] for quantity in job.blueprint.watched)
-            if not np.isfinite(sum(values.sum() for values in watched)):
-                self.diverged = True
-                engine.network.stop()
+            if not self._finite():
+                self.network.stop()
                 return
-            if self.done in due:
+            if sample + 1 in due:
                 weights = {p.name: self.arrays[f"{p.name}.w"] for p in job.blueprint.parts.weighted}
-                recorder.snapshot([self.done], {name: w[None] for name, w in weights.items()})
+                recorder.snapshot([sample + 1], {name: w[None] for name, w in weights.items()})
+
+    def _finite(self) -> bool:
+        """Return True if activity is finite, so that the run has not diverged."""
+        return all(np.isfinite(self.arrays[q.key]).all() for q in self.blueprint.watched)
 
     def _show(self, sample: int, row: int, tick: int) -> None:
         """Present a ``row`` of the data as a ``sample``, at its ``tick``."""
@@ -236,29 +228,28 @@ class NumpyRun:
             np.subtract(feed.values[feed.row(row, tick)], feed.mean, out=activity)
             activity *= feed.gain
         self.arrays["clock.sample"][:] = sample
-        self.arrays["clock.moment"][:] = sample * self.job.blueprint.timing.duration + tick
+        self.arrays["clock.moment"][:] = sample * self.durations["sample"] + tick
 
     def _show_alone(self, fibre: int, tick: int) -> None:
         """Present one fibre of the first port, with all others silent."""
         for name, activity in self._presented(tick):
             activity[:] = 0.0
-            if name == self.job.blueprint.replayed_port.name:
+            if name == self.blueprint.replayed_port.name:
                 activity[fibre] = 1.0
 
     def _presented(self, tick: int) -> Iterator[tuple[str, np.ndarray]]:
         """Yield the inputs that are presented at a ``tick``, after noting that."""
         if "clock.elapsed" in self.arrays:
             self.arrays["clock.elapsed"][:] = tick
-        for port in self.job.blueprint.ports:
-            if tick == 0 or port.name in self.job.blueprint.moving_ports:
+        for port in self.blueprint.ports:
+            if tick == 0 or port.name in self.blueprint.moving_ports:
                 yield port.name, self.arrays[port.key]
 
     def _trace(self, sample: int, row: int, recorder: Recorder) -> None:
         """Hand out what the tick just done has left behind, for a ``row`` of the data."""
         rows = {DATA_ROW: np.array([[row]])}
         for trace in self.job.recording.traces:
-            values = self.arrays[trace.quantity.key]
-            rows[trace.label] = values[None, slice(None) if trace.chosen is None else trace.chosen]
+            rows[trace.label] = self.arrays[trace.quantity.key][trace.places][None]
         recorder.traces.add([sample], rows)
 
 

@@ -229,7 +229,6 @@ class _Script:
     def contents(self) -> dict[str, Any]:
         """Return what the template needs to know."""
         clock = self.declared["clock"]
-        called = {name for one in self.schedule for name in names_in(one.code).called}
         arrays = [*self.blueprint.arrays, *self.constants.values()]
         units = {dimension_of(array.variable.unit) for array in arrays} - {"1", "second"}
         return {
@@ -238,7 +237,7 @@ class _Script:
             "blueprint": self.blueprint,
             "constants": self.constants,
             "units": sorted(units),
-            "draws": [draw for draw in random_draws.DRAWS if draw in called],
+            "draws": [d for d in random_draws.DRAWS if any(d in one.code for one in self.schedule)],
             "random": random_draws,
             "groups": [self._group(p) for p in self.parts.everything if [*self._lines(p)]],
             "actions": [self._action(one) for one in self.schedule],

@@ -137,7 +137,8 @@ def _label(trace: Trace, rows: np.ndarray, blueprint: Blueprint) -> tuple[tuple,
         rows = blueprint.orientations[quantity.part].matrix(rows)
     rows = rows.reshape(-1, timing.duration, *(rows.shape[1:] if dims else ()))
     # Worth recording once the sample is over, or has settled.
-    late = quantity.name == "w" or variable.block == "end" or timing.settles
+    settles = any(population.name == "settling" for population in blueprint.parts.populations)
+    late = quantity.name == "w" or variable.block == "end" or settles
     if late or timing.duration == 1:
         rows = rows[:, -1]
     else:

@@ -245,7 +245,7 @@ class Recorder:
         weights = {p.name: blueprint.by_key[f"{p.name}.w"].size for p in blueprint.parts.weighted}
         self.snapshots = Series(len(job.snapshots) + 2, weights)
         rows = len(recording.recorded) * blueprint.timing.duration
-        columns = {trace.label: trace.columns for trace in recording.traces}
+        columns = {trace.label: len(trace.places) for trace in recording.traces}
         self.traces = Series(rows, {DATA_ROW: 1, **columns})
         self._series = {"snapshots": self.snapshots, "traces": self.traces}
         self._identity = {} if checkpoint is None else identity_of(job, engine)

@@ -274,7 +274,7 @@ def run_circuit(
     order = shuffled_passes(len(X), steps, drawn)
     start = rates.start if rates else Drive.of(X, Y, (settings.ridge, settings.ridge)).start(s)
     shape = X.shape[1], Y.shape[1], k
-    Vx, Vy, Q = initial_weights(shape, start, drawn, None, None, None)
+    Vx, Vy, Q = initial_weights(shape, start, drawn)
     circuit = settings.make_circuit(
         k=k,
         s=s,

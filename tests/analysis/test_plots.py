@@ -269,7 +269,7 @@ def test_symmetry_without_prediction_and_with_rounding_error():
     distance, strength = plot_symmetry(
         SAMPLES, [1.0, 1e-3, 1e-13, 0.0], np.ones((4, 1)), rounding=4 * [1e-12]
     )
-    labels = [text.get_text() for text in distance.get_legend().get_texts()]
+    labels = distance.get_legend_handles_labels()[1]
     assert labels == ["measured", "rounding error may show"]
     assert distance.get_ylim()[0] < 1e-13
     assert strength.get_title(loc="left").endswith("= 1")
