@@ -13,7 +13,6 @@ import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from biorrr.sims.data import SMALL_DATA, Data, DataError, Dataset
@@ -41,7 +40,6 @@ SHOWN = 2000  # samples whose plateaus are drawn
 EXCESS, MEETING, PLATEAU, PARITY, UNTRAINED, RESIDUAL = 0.03, 0.1, 0.25, 0.02, 0.3, 1e-8
 
 
-@dataclass(frozen=True, kw_only=True)
 class HierarchySettings(ExperimentSettings, seeds=3):
     """Settings of ``biorrr hierarchy``."""
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -51,7 +50,6 @@ TABLE_RATES = {
 Problems = Mapping[str, tuple[Any, Any]]  # X (n_samples, m) and Y (n_samples, n) by name
 
 
-@dataclass(frozen=True, kw_only=True)
 class InterneuronSettings(BasicSettings, seeds=20):
     """Settings of ``biorrr interneurons``."""
 

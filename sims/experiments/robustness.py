@@ -231,7 +231,6 @@ MILLIVOLT_DEPARTURES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class RobustnessSettings(RegressionSettings, seeds=5):
     """Settings of ``biorrr robustness``."""
 

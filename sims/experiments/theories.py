@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,6 @@ THEORIES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class TheoriesSettings(BasicSettings, seeds=3):
     """Settings of ``biorrr theories``."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -50,7 +49,6 @@ FOUND, LOST = 10.0, 45.0
 TIME_CONSTANT_ERROR, PLACE_ERROR, WIDTH_ERROR = 0.05, 2.0, 0.05  # relative, cm, relative
 
 
-@dataclass(frozen=True, kw_only=True)
 class TimingSettings(ExperimentSettings, seeds=3):
     """Settings of ``biorrr timing``."""
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import resource
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims.comparisons.judgements import PAPER_ROWS, POINTS
@@ -77,7 +76,6 @@ REST = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class PaperSettings(ExperimentSettings, seeds=20):
     """Settings of ``biorrr paper``."""
 
