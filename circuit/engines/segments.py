@@ -1,22 +1,50 @@
 """Runs in segments of about a second, the same for every engine.
 
 An engine loads jobs, and then simulates samples from one count to another. Progress, checkpoints
-and an early end come between two segments.
+and an early end come between two segments. Ctrl-C is noted at once, and obeyed there.
 """
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import Recorder
+from biorrr.interrupt import PRESSED
 
 _SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the cost of a call
 _FIRST_SEGMENT = 2_000  # ticks, before the speed is known
 _LARGEST_ORDER = 2**20  # rows and replayed inputs of a segment; bounds the memory that they take
+
+
+@contextmanager
+def hold_interrupt():
+    """Yield an event that is set by Ctrl-C, in place of KeyboardInterrupt; a second Ctrl-C is not
+    held back.
+    """
+    pressed = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+
+    if PRESSED.is_set():
+        raise KeyboardInterrupt
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(signum, frame):
+        pressed.set()
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def advance(

@@ -15,8 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from biorrr.circuit.engines.compiler import CompileFailed
-from biorrr.circuit.engines.interrupt import hold_interrupt
-from biorrr.circuit.engines.segments import advance
+from biorrr.circuit.engines.segments import advance, hold_interrupt
 from biorrr.circuit.simulation.events import after_events
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.progress import progress_bar
