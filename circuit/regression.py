@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class Regression:
     departures: Sequence[Departure]
     populations: Sequence[Population]
     pathways: Sequence[Pathway]
-    initial: Mapping[str, object] = field(default_factory=dict)
+    initial: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def apical(self) -> bool:

@@ -7,6 +7,7 @@ are not run by Brian2's schedule: the engine runs them block by block.
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import brian2
@@ -55,12 +56,15 @@ class NumpyEngine:
         What happens next, tick by tick.
     lanes, states
         One run at a time, and its values by "part.variable".
+    lock
+        Held by the thread whose run is in the network.
     """
 
     lanes = 1
 
     def __init__(self, blueprint: Blueprint, name: str = "") -> None:
         self.blueprint, self._prefix = blueprint, f"{name}_" if name else ""
+        self.lock = threading.RLock()
         with borrow_brian2(), refuse_changes():
             check_units(blueprint)
             self.clock = brian2.Clock(dt=_TICK, name=f"{self._prefix}ticks")
@@ -138,10 +142,9 @@ class NumpyEngine:
                 _assign_once(operation.code, own), name=self._prefix + operation.name
             )
         step.before_run({})
-        if "plastic" not in operation.silencers:
+        if (key := f"{part.name}.plastic") not in operation.silencers:
             return step.run
-        plastic = self.arrays[f"{part.name}.plastic"]
-        return lambda: step.run() if plastic[0] else None
+        return lambda: step.run() if self.arrays[key][0] else None
 
     def do_tick(self, presented: str, tick: int) -> None:
         """Do what happens in a ``tick`` of a "sample" or a "replay", counted from its onset."""
