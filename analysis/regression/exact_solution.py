@@ -275,7 +275,7 @@ def _factored_data(X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float])
     if len(data) > m + n:
         # The triangular factor has the same covariances as the data, and no more rows than there
         # are channels.
-        data = linalg.qr(data, mode="r")
+        data = np.asarray(linalg.qr(data, mode="r"))
     Ux, dx, Wx = _axes(data[:, :m], tolerance, all_directions=ridge[0] > 0)
     Uy, dy, Wy = _axes(data[:, m:], tolerance)
     root_x = np.sqrt(dx**2 + ridge[0])  # each along the axes of its own data

@@ -18,7 +18,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -30,6 +30,7 @@ from biorrr.sims.start import held_back
 # for ever. As many as Dask tries unless told otherwise.
 TRIES = 4
 DIED = f"a process died each of {TRIES} times; perhaps it ran out of memory"
+LOGS = ("asyncio", "distributed", "distributed.client", "tornado", "tornado.application")
 GONE = "the scheduler is gone; what is finished is kept; the same command goes on with the rest"
 
 Submit = Callable[[Callable[..., Any], tuple[Any, ...], Sequence[Any]], Generator[tuple[int, Any]]]
@@ -229,7 +230,10 @@ class Dask:
         """Compute items on the workers of the scheduler."""
         from distributed import Client, KilledWorker, as_completed
 
-        with _quiet(), warnings.catch_warnings():
+        # The table and the last lines report on workers that come and go.
+        for name in LOGS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sending large graph")
             try:
                 client = Client(self.address, timeout="10s", set_as_default=False)
@@ -255,21 +259,3 @@ class Dask:
 
 def _same(value: Any) -> Any:
     return value
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep Dask from logging: the table and the last lines report on workers that come and go."""
-    names = [
-        name
-        for name in logging.root.manager.loggerDict
-        if name.split(".")[0] in ("distributed", "tornado")
-    ]
-    before = {name: logging.getLogger(name).level for name in (*names, "asyncio")}
-    for name in before:
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for name, level in before.items():
-            logging.getLogger(name).setLevel(level)

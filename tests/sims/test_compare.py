@@ -26,7 +26,6 @@ from biorrr.sims.comparisons.contenders import (
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.compare import CompareSettings, compare, summary
 from biorrr.sims.lab import Lab, Task
-from biorrr.sims.lab.lab import Workplace
 
 SMALL = {
     "data": '{name="synthetic", samples=300, m=8, n=6}',
@@ -129,7 +128,7 @@ def test_only_the_first_rows_are_used():
 
     def of(rows):
         settings = CompareSettings(rows=rows, k=(1,))
-        return load_rows(Lab(compare, settings, Workplace(given={settings.data: data})))
+        return load_rows(Lab(compare, settings, given={settings.data: data}))
 
     assert len(of(None).X) == len(of(500).Y) == 200
     some = of(50)
