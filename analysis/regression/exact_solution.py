@@ -77,7 +77,7 @@ def symmetric_power(C: ArrayLike, power: float) -> NDArray:
     array([[0.5, 0. ],
            [0. , 0. ]])
     """
-    eigenvalues, W = linalg.eigh(C)
+    eigenvalues, W = linalg.eigh(np.asarray(C))
     kept = eigenvalues > eigenvalues[-1] * len(eigenvalues) * np.finfo(float).eps
     return (W[:, kept] * eigenvalues[kept] ** power) @ W[:, kept].T
 

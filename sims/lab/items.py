@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
@@ -15,8 +16,11 @@ from biorrr.files import whole_file
 from biorrr.interrupt import PRESSED
 from biorrr.sims.lab.run_folder import INTERRUPTED, inside, open_inside, write_results
 from biorrr.sims.lab.settings import NO_NUMBERS
-from biorrr.sims.lab.workers import Submit
 from biorrr.sims.lazy import circuits, np, xr
+
+# A function of (work, shared, items), which yields the number of each item with the result of
+# ``work(item, *shared)``, or with the error that it ended in, as soon as it is known.
+Submit = Callable[[Callable[..., Any], tuple[Any, ...], Sequence[Any]], Generator[tuple[int, Any]]]
 
 
 class StoppedError(BiorrrError):
@@ -91,6 +95,29 @@ class Task:
         return run
 
 
+def submit_here(
+    work: Callable[..., Any], shared: tuple[Any, ...], items: Sequence[Any]
+) -> Generator[tuple[int, Any]]:
+    """Compute items in this process, one after another."""
+    for number, item in enumerate(items):
+        try:
+            result = work(item, *shared)
+        except Exception as error:
+            result = error
+        yield number, result
+
+
+def submit_side_by_side(
+    work: Callable[..., Any], shared: tuple[Any, ...], items: Sequence[Any]
+) -> Generator[tuple[int, Any]]:
+    """Compute items in a process for each processor; a single one in this process."""
+    if len(items) <= 1:
+        return submit_here(work, shared, items)
+    from biorrr.sims.lab.workers import Processes
+
+    return Processes(os.cpu_count() or 1)(work, shared, items)
+
+
 def compute_items(
     function: Callable[..., Any],
     items: Mapping[str, Mapping[str, Any]],
@@ -117,7 +144,7 @@ def compute_items(
     place
         Folder of the results and checkpoints; None to keep none.
     submit
-        How items are computed; see :mod:`biorrr.sims.lab.workers`.
+        How items are computed.
     title
         Words before the progress.
     on_error

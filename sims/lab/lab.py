@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import os
 import shutil
 import sys
 import typing
@@ -26,16 +25,18 @@ from biorrr.sims.lab.findings import COLUMNS, Findings, Quantity
 from biorrr.sims.lab.items import (
     Grid,
     StoppedError,
+    Submit,
     compiled_if_possible,
     compute_items,
     digest_of,
     one_by_one,
+    submit_here,
+    submit_side_by_side,
 )
 from biorrr.sims.lab.own_circuits import circuit_function
 from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder, is_finished
 from biorrr.sims.lab.settings import BasicSettings, config_text, provenance
 from biorrr.sims.lab.training import check_rank
-from biorrr.sims.lab.workers import Processes, Submit, submit_here
 from biorrr.sims.lazy import circuits
 
 S = TypeVar("S", bound=BasicSettings)
@@ -308,7 +309,7 @@ def carry_out(
     settings: Any,
     folder: RunFolder,
     given: Mapping[Any, Any] = {},
-    submit: Submit | None = None,
+    submit: Submit = submit_side_by_side,
 ) -> Findings:
     """Run an experiment, print what it finds and fill a folder with it.
 
@@ -321,9 +322,9 @@ def carry_out(
     given
         Data that are loaded already, by their value.
     submit
-        How items are computed; unless given, by a process for each processor.
+        How items are computed.
     """
-    lab = Lab(experiment, settings, folder, given, submit or Processes(os.cpu_count() or 1))
+    lab = Lab(experiment, settings, folder, given, submit)
     try:
         with warnings.catch_warnings(), folder:
             # A circuit's words, and ours follow.

@@ -1,7 +1,6 @@
 """Workers that compute items side by side: processes on this machine, or Dask workers elsewhere.
 
-Both are a ``submit(work, shared, items)``, which yields the number of each item with the result of
-``work(item, *shared)``, or with the error that it ended in, as soon as it is known.
+Both are a :data:`~biorrr.sims.lab.items.Submit`.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from biorrr.errors import BiorrrError, InputError, RunError
+from biorrr.sims.lab.items import submit_here
 from biorrr.sims.start import held_back
 
 # Times that an item is tried whose worker dies: one that takes too much memory must not be tried
@@ -33,25 +33,11 @@ DIED = f"a process died each of {TRIES} times; perhaps it ran out of memory"
 LOGS = ("asyncio", "distributed", "distributed.client", "tornado", "tornado.application")
 GONE = "the scheduler is gone; what is finished is kept; the same command goes on with the rest"
 
-Submit = Callable[[Callable[..., Any], tuple[Any, ...], Sequence[Any]], Generator[tuple[int, Any]]]
-
 
 class SchedulerError(InputError):
     """An address at which there is no Dask scheduler."""
 
     exit_code = 2
-
-
-def submit_here(
-    work: Callable[..., Any], shared: tuple[Any, ...], items: Sequence[Any]
-) -> Generator[tuple[int, Any]]:
-    """Compute items in this process, one after another."""
-    for number, item in enumerate(items):
-        try:
-            result = work(item, *shared)
-        except Exception as error:
-            result = error
-        yield number, result
 
 
 class Processes:

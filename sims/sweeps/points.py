@@ -18,7 +18,14 @@ import typer
 from biorrr.errors import BiorrrError
 from biorrr.files import whole_file
 from biorrr.sims.experiments import find_experiment
-from biorrr.sims.lab.items import StoppedError, Task, compute_items, digest_of, kept_result
+from biorrr.sims.lab.items import (
+    StoppedError,
+    Task,
+    compute_items,
+    digest_of,
+    kept_result,
+    submit_here,
+)
 from biorrr.sims.lab.lab import carry_out, evaluate
 from biorrr.sims.lab.own_circuits import absolute, check_circuit
 from biorrr.sims.lab.run_folder import (
@@ -33,7 +40,7 @@ from biorrr.sims.lab.run_folder import (
     save_figure,
 )
 from biorrr.sims.lab.settings import Settings, SettingsError, key_of, provenance
-from biorrr.sims.lab.workers import Dask, Processes, submit_here
+from biorrr.sims.lab.workers import Dask, Processes
 from biorrr.sims.lazy import np, xr
 from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 from biorrr.sims.sweeps.table import TABLE, Row, Table

@@ -416,7 +416,8 @@ def damage(folder, rng, private):
 @pytest.mark.parametrize("count", [30, pytest.param(500, marks=pytest.mark.slow)])
 def test_damaged_folders_give_a_result_or_one_sentence(count, strangers, tmp_path, monkeypatch):
     """Reported, resumed and asked for their state, each within ten seconds."""
-    monkeypatch.setattr("biorrr.sims.lab.workers.submit_here", lambda *_: iter(()))
+    for module in ("items", "workers"):
+        monkeypatch.setattr(f"biorrr.sims.lab.{module}.submit_here", lambda *_: iter(()))
     run, swept, private = strangers
     for seed in range(count):
         rng = random.Random(seed)
