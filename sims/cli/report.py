@@ -34,8 +34,7 @@ from biorrr.sims.lab.run_folder import (
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.plan import read_plan
 from biorrr.sims.sweeps.points import FIGURE as FIGURE_OF_SWEEP
-from biorrr.sims.sweeps.points import PLAN, POINTS, read_points
-from biorrr.sims.sweeps.table import TABLE
+from biorrr.sims.sweeps.points import PLAN, POINTS, TABLE, read_points
 
 ASSETS = Path(__file__).parent / "assets"
 MOST_BYTES = 8_000_000  # of all figures on a page

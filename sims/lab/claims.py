@@ -211,7 +211,7 @@ class Claim:
         """Return the entry of summary.json: the claim, its verdict (``holds`` is null without one)
         and its numbers.
         """
-        always = {"claim": self.text, "holds": self.holds, "verdict": self.verdict}
+        always: dict[str, Any] = {"claim": self.text, "holds": self.holds, "verdict": self.verdict}
         always |= {"value": self.value, "sentence": self.sentence, "basis": self.basis}
         least, most = self.interval or (None, None)
         known = {name: getattr(self, name) for name in RECORDED}

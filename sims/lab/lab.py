@@ -347,7 +347,10 @@ def carry_out(
             folder.fill(lab.config(**engine), findings, lab.settings.format)
     except KeyboardInterrupt:
         if folder.has_checkpoints:
-            raise StoppedError(folder.way_on, exit_code=130) from None
+            earlier = "; until then the earlier run stays as it was"
+            way_on = f"`biorrr resume {folder.path}` continues it"
+            said = f"interrupted; {way_on}{earlier if is_finished(folder.path) else ''}"
+            raise StoppedError(said, exit_code=130) from None
         raise
     print(f"written to {folder.path}")
     if findings.failure:

@@ -221,14 +221,6 @@ class RunFolder:
         """True if the unfinished run has kept something that it can go on from."""
         return any(path.suffix in (".npz", ".nc") for path in self.checkpoints.glob("[!.]*"))
 
-    @property
-    def way_on(self) -> str:
-        """The sentence for the user who has interrupted the run."""
-        until_then = (
-            "; until then the earlier run stays as it was" if is_finished(self.path) else ""
-        )
-        return f"interrupted; `biorrr resume {self.path}` continues it{until_then}"
-
     def begin(self, config: str) -> None:
         """Keep the text of the config, so that the run can be resumed from now on."""
         if self.source is not None:

@@ -23,8 +23,7 @@ from biorrr.sims.lab import Findings, Quantity, items
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps import points as points_of
 from biorrr.sims.sweeps.plan import make_plan, read_plan
-from biorrr.sims.sweeps.points import path_of
-from biorrr.sims.sweeps.table import TABLE, Table
+from biorrr.sims.sweeps.points import TABLE, Table, path_of
 
 FIXED = {"epochs": 1, "engine": "numpy"}
 
