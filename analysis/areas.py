@@ -35,8 +35,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, optimize
 from sklearn.utils import check_random_state
 
-from biorrr.analysis.checks import as_floats, check_pair, check_s, ridge_pair
-from biorrr.analysis.regression.exact_solution import sigma_inverse, symmetric_power
+from biorrr.analysis.checks import as_floats, check_pair, ridge_pair
+from biorrr.analysis.regression.exact_solution import (
+    condensed,
+    covariances,
+    sigma_inverse,
+    symmetric_power,
+)
 from biorrr.errors import InputError
 
 _CONVERGED = 1e-13  # relative change of the objective in one round over all areas
@@ -111,131 +116,149 @@ class ExactHierarchy:
         ridge: float | tuple[float, float] = 0.0,
     ):
         X, Y = check_pair(X, Y)
-        self.m, self.n, self.s, self.ridge = X.shape[1], Y.shape[1], check_s(s), ridge_pair(ridge)
-        self.gains, self.rho = check_gains(gains), check_positive("rho", rho)
-        data = np.hstack([X, Y]) / np.sqrt(len(X))
-        if self.ridge[0]:
-            data = np.vstack([data, np.sqrt(self.ridge[0]) * np.eye(self.m, self.m + self.n)])
-        if len(data) > self.m + self.n:
-            # The triangular factor has the same covariances as the data, and no more rows than
-            # there are channels.
-            data = linalg.qr(data, mode="r", check_finite=False)[0][: self.m + self.n]
-        self._data = data
+        self.m, self.n, self.ridge = X.shape[1], Y.shape[1], ridge_pair(ridge)
+        self.gains = tuple(map(float, gains)) if np.ndim(gains) == 1 else ()
+        if len(self.gains) < 2 or not all(0 < gain < np.inf for gain in self.gains):
+            raise InputError(
+                "gains: must be positive numbers, one for each link from x to the first area up to"
+                f" y (got {gains!r})"
+            )
+        if not 0 < rho < np.inf:
+            raise InputError(f"rho: must be a positive number (got {rho})")
+        self.rho = float(rho)
+        self._Sigma_inverse = sigma_inverse(covariances(X, Y, ridge).yy, s)
+        self._data = condensed(X, Y, self.ridge[0])
         tolerance = max(len(X), self.m) * np.finfo(float).eps
-        self._X = _orthonormal(data[:, : self.m], tolerance)
-        Cyy = Y.T @ Y / len(Y) + self.ridge[1] * np.eye(self.n)
-        self._Y = data[:, self.m :] @ symmetric_power(sigma_inverse(Cyy, s), -0.5)
+        below = linalg.orth(self._data[:, : self.m], tolerance)
+        above = self._data[:, self.m :] @ symmetric_power(self._Sigma_inverse, -0.5)
+        self._ends = below, above / np.sqrt(self.rho)
         # Px and YY' leave the span of Y and Px Y to itself, and what lies beside it is of X alone.
-        within = np.hstack([self._Y, self._X @ (self._X.T @ self._Y)])
-        self._core = _orthonormal(within, tolerance)
+        self._core = linalg.orth(np.hstack([above, below @ (below.T @ above)]), tolerance)
 
     # -- the optimum -------------------------------------------------------------------------------
+    #
+    # A chain is x, the outputs of all areas, and y: directions in columns, all in the same rows.
 
     def solve(self, areas: Sequence[int], starts: int = 5, random_state=0) -> HierarchyOptimum:
         """Find the best outputs of ``areas`` of so many cells, from so many random starts; one area
         needs no start.
         """
-        areas = self._check_areas(areas)
-        basis = self._basis(max(areas))
-        X, Y = basis.T @ self._X, basis.T @ self._Y
+        basis = self._basis(areas)
+        below, above = (basis.T @ end for end in self._ends)
         rng = check_random_state(random_state)
         found = []
         for _ in range(1 if len(areas) == 1 else starts):
             outputs = [np.linalg.qr(rng.standard_normal((basis.shape[1], k)))[0] for k in areas]
-            found.append(self._climb(areas, outputs, X, Y))
+            found.append(self._climb([below, *outputs, above], areas))
         values = np.array([value for value, _ in found])
-        outputs = found[int(values.argmax())][1]
+        chain = found[int(values.argmax())][1]
         for _ in (
             areas
         ):  # without directions at the threshold, which are as good silent, from the top down
-            outputs = self._round(areas, outputs, X, Y, 1 + _THRESHOLD)
+            chain = self._round(chain, areas, 1 + _THRESHOLD)
         ratios, filters = [], []
-        for i, k in enumerate(areas):
-            eigenvalues, vectors = _top(self._matrix(i, outputs, X, Y), k)
-            ratios.append(eigenvalues / self.gains[i])
-            used = vectors * (ratios[i] > 1 + _THRESHOLD)
+        for i, k in enumerate(areas, 1):
+            eigenvalues, vectors = self._best(i, chain, k)
+            used = vectors * (eigenvalues > 1 + _THRESHOLD)
+            ratios.append(eigenvalues)
             filters.append(np.sqrt(self.rho) * linalg.lstsq(self._data, basis @ used)[0])
         return HierarchyOptimum(filters, float(values.max()), values, ratios)
 
-    def _climb(self, areas: tuple[int, ...], outputs: list[NDArray], X: NDArray, Y: NDArray):
+    def _climb(self, chain: list[NDArray], areas: Sequence[int]) -> tuple[float, list[NDArray]]:
         """Solve one area after another until the objective stands still; its value, and the
-        outputs.
+        chain.
         """
         value = -np.inf
         for _ in range(_ROUNDS):
-            outputs = self._round(areas, outputs, X, Y)
-            before, value = value, self._value(outputs, X, Y)
+            chain = self._round(chain, areas)
+            before, value = value, self._value(chain)
             if abs(value - before) <= _CONVERGED * abs(value):
                 break
             # Rounds alone converge slowly where gains are uneven: go on by gradients, as far as
             # they lead.
-            outputs = self._ascended(self._round(areas, outputs, X, Y), X, Y)
-        return value, outputs
+            chain = self._ascended(self._round(chain, areas))
+        return value, chain
 
-    def _ascended(self, outputs: list[NDArray], X: NDArray, Y: NDArray) -> list[NDArray]:
-        """Return ``outputs`` moved uphill, all areas together, each with as many directions as it
-        has.
+    def _ascended(self, chain: list[NDArray]) -> list[NDArray]:
+        """Return a ``chain`` whose outputs moved uphill, all areas together, each with as many
+        directions as it has.
         """
-        shapes = [U.shape for U in outputs]
-        ends = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
+        below, *outputs, above = chain
+        ends = np.cumsum([U.size for U in outputs])
 
-        def split(flat: NDArray) -> list[tuple[NDArray, NDArray]]:
-            parts = zip(np.split(flat, ends), shapes, strict=True)
-            return [np.linalg.qr(part.reshape(shape)) for part, shape in parts]
+        def factors(flat: NDArray) -> list[tuple[NDArray, NDArray]]:
+            parts = zip(np.split(flat, ends[:-1]), outputs, strict=True)
+            return [np.linalg.qr(part.reshape(U.shape)) for part, U in parts]
 
         def descent(flat: NDArray) -> tuple[float, NDArray]:
             """Return minus the objective, which depends on spans alone, and its gradient."""
-            factors = split(flat)
-            spans = [U for U, _ in factors]
+            moved = [below, *(U for U, _ in factors(flat)), above]
             slopes = []
-            for i, (U, R) in enumerate(factors):
-                slope = self._matrix(i, spans, X, Y) @ U
+            for i, (U, R) in enumerate(factors(flat), 1):
+                slope = self._matrix(i, moved) @ U
                 slopes.append(np.linalg.solve(R, (slope - U @ (U.T @ slope)).T).T.ravel())
-            return -self._value(spans, X, Y), -2 * np.concatenate(slopes)
+            return -self._value(moved), -2 * np.concatenate(slopes)
 
         start = np.concatenate([U.ravel() for U in outputs])
         options = {"maxiter": 2000, "maxfun": 4000, "ftol": 0, "gtol": 1e-13, "maxcor": 30}
         found = optimize.minimize(descent, start, jac=True, method="L-BFGS-B", options=options)
-        return [U for U, _ in split(found.x)]
+        return [below, *(U for U, _ in factors(found.x)), above]
 
     def _round(
-        self,
-        areas: tuple[int, ...],
-        outputs: list[NDArray],
-        X: NDArray,
-        Y: NDArray,
-        least: float = 1 - _THRESHOLD,
+        self, chain: list[NDArray], areas: Sequence[int], least: float = 1 - _THRESHOLD
     ) -> list[NDArray]:
-        """Return the best output of every area in turn, of directions that exceed ``least`` times
-        its threshold.
+        """Return the chain with the best output of every area in turn, of directions that exceed
+        ``least`` times its threshold.
         """
-        outputs = list(outputs)
-        for i, k in enumerate(areas):
-            eigenvalues, vectors = _top(self._matrix(i, outputs, X, Y), k)
-            outputs[i] = vectors[:, eigenvalues > self.gains[i] * least]
-        return outputs
+        chain = list(chain)
+        for i, k in enumerate(areas, 1):
+            ratios, vectors = self._best(i, chain, k)
+            chain[i] = vectors[:, ratios > least]
+        return chain
 
-    def _basis(self, k: int) -> NDArray:
-        """Return orthonormal directions that hold an optimum: those of Y and Px Y, and up to k
-        others of X.
+    def _best(self, i: int, chain: list[NDArray], k: int) -> tuple[NDArray, NDArray]:
+        """Return the k largest eigenvalues of the problem of area ``i``, from 1 on, over its
+        threshold, largest first, and their eigenvectors.
         """
-        beside = self._X - self._core @ (self._core.T @ self._X)
-        U, size, _ = linalg.svd(beside, full_matrices=False)
-        return np.hstack([self._core, U[:, : min(k, int((size > 1e-6).sum()))]])
+        values, vectors = np.linalg.eigh(self._matrix(i, chain))
+        return values[: -k - 1 : -1] / self.gains[i - 1], vectors[:, : -k - 1 : -1]
 
-    def _matrix(self, i: int, outputs: list[NDArray], X: NDArray, Y: NDArray) -> NDArray:
+    def _matrix(self, i: int, chain: list[NDArray]) -> NDArray:
         """Return the matrix whose top eigenvectors are the best output of area ``i`` while the
         others stand still.
         """
-        below = X if i == 0 else outputs[i - 1]
-        above = Y / np.sqrt(self.rho) if i == len(outputs) - 1 else outputs[i + 1]
-        return self.gains[i] * below @ below.T + self.gains[i + 1] * above @ above.T
+        (below, above), (low, high) = self.gains[i - 1 : i + 1], (chain[i - 1], chain[i + 1])
+        return below * low @ low.T + above * high @ high.T
 
-    def _value(self, outputs: list[NDArray], X: NDArray, Y: NDArray) -> float:
-        chain = [X, *outputs, Y / np.sqrt(self.rho)]
+    def _value(self, chain: list[NDArray]) -> float:
         links = zip(self.gains, chain[:-1], chain[1:], strict=True)
         agreement = sum(gain * np.square(lower.T @ upper).sum() for gain, lower, upper in links)
-        return float(agreement - np.dot(self.gains[:-1], [U.shape[1] for U in outputs]))
+        return float(agreement - np.dot(self.gains[:-1], [U.shape[1] for U in chain[1:-1]]))
+
+    def _basis(self, areas: Sequence[int]) -> NDArray:
+        """Check ``areas``, and return orthonormal directions that hold an optimum: those of Y and
+        Px Y, and others of X, up to as many as an area has cells.
+        """
+        if np.ndim(areas) != 1 or not all(
+            isinstance(k, int | np.integer) and k >= 1 for k in areas
+        ):
+            raise InputError(
+                f"areas: must be the number of cells of each area, such as (4, 2) (got {areas!r})"
+            )
+        if len(areas) != len(self.gains) - 1:
+            raise InputError(
+                f"gains: must be {len(areas) + 1} numbers, one for each link from x to the first of"
+                f" {len(areas)} areas up to y (got {len(self.gains)})"
+            )
+        beside = self._ends[0] - self._core @ (self._core.T @ self._ends[0])
+        U, size, _ = linalg.svd(beside, full_matrices=False)
+        basis = np.hstack([self._core, U[:, : min(max(areas), int((size > 1e-6).sum()))]])
+        if max(areas) > basis.shape[1]:
+            raise InputError(
+                "areas: no area can have more cells than x and y have directions,"
+                f" {basis.shape[1]} (got {max(areas)})"
+            )
+        return basis
 
     # -- scores ------------------------------------------------------------------------------------
 
@@ -246,7 +269,16 @@ class ExactHierarchy:
         Directions of less than half the variance rho count as silent: those below the threshold
         should be.
         """
-        return self._value(self._outputs(filters), self._X, self._Y)
+        if len(filters) != len(self.gains) - 1:
+            raise InputError(
+                f"filters: must be one matrix for each of the {len(self.gains) - 1} areas (got"
+                f" {len(filters)})"
+            )
+        outputs = []
+        for z in self._outputs(filters):
+            U, size, _ = linalg.svd(z, full_matrices=False)
+            outputs.append(U[:, size**2 > self.rho / 2])
+        return self._value([self._ends[0], *outputs, self._ends[1]])
 
     def excess(self, filters: Sequence[ArrayLike], best: HierarchyOptimum | None = None) -> float:
         """Return (best - got) / best: 0 at the optimum, 1 where nothing of y is learned."""
@@ -254,38 +286,17 @@ class ExactHierarchy:
         return (optimum.objective - self.objective(filters)) / optimum.objective
 
     def _outputs(self, filters: Sequence[ArrayLike]) -> list[NDArray]:
-        """Return white outputs in the coordinates of the data, each of as many columns as it uses
-        directions.
-        """
-        if len(filters) != len(self.gains) - 1:
-            raise InputError(
-                f"filters: must be one matrix for each of the {len(self.gains) - 1} areas (got"
-                f" {len(filters)})"
-            )
-        out = []
+        """Return the output of each area for the rows that stand for the data."""
+        outputs = []
         for each in filters:
-            U, size, _ = linalg.svd(self._data @ self._check(each), full_matrices=False)
-            out.append(U[:, size**2 > self.rho / 2])
-        return out
-
-    def _check(self, filters: ArrayLike) -> NDArray:
-        filters = as_floats("filters", filters)
-        if filters.ndim != 2 or len(filters) != self.m + self.n:
-            raise InputError(
-                f"filters: must have a row for each of the {self.m + self.n} columns of X and Y"
-                f" (got {filters.shape})"
-            )
-        return filters
-
-    def _check_areas(self, areas: Sequence[int]) -> tuple[int, ...]:
-        areas = check_areas(areas, len(self.gains))
-        rank = self._basis(max(areas)).shape[1]
-        if max(areas) > rank:
-            raise InputError(
-                f"areas: no area can have more cells than x and y have directions, {rank} (got"
-                f" {max(areas)})"
-            )
-        return areas
+            each = as_floats("filters", each)
+            if each.ndim != 2 or len(each) != self.m + self.n:
+                raise InputError(
+                    f"filters: must have a row for each of the {self.m + self.n} columns of X and Y"
+                    f" (got {each.shape})"
+                )
+            outputs.append(self._data @ each)
+        return outputs
 
     # -- what the weights are there ----------------------------------------------------------------
 
@@ -296,21 +307,20 @@ class ExactHierarchy:
         W regresses each area on the one below; A is Sigma_s Cyz / rho in the last area and the
         covariance with the next area, over rho, in the others; QQ' is what whiteness then asks for.
         """
-        Z = [self._data @ self._check(each) for each in filters]
-        chain = [self._data[:, : self.m], *Z, self._data[:, self.m :]]
-        Cyy = chain[-1].T @ chain[-1] + self.ridge[1] * np.eye(self.n)
+        outputs = self._outputs(filters)
+        chain = [self._data[:, : self.m], *outputs, self._data[:, self.m :]]
         out = []
-        for i, z in enumerate(Z):
+        for i, z in enumerate(outputs):
             below, above = chain[i], chain[i + 2]
             W = linalg.lstsq(below, z)[0]
             A = above.T @ z / self.rho
-            if i == len(Z) - 1:
-                A = linalg.solve(sigma_inverse(Cyy, self.s), A, assume_a="pos")
+            if i == len(outputs) - 1:
+                A = linalg.solve(self._Sigma_inverse, A, assume_a="pos")
             # c E[plateau plateau'] = rho I - W' C W on directions that are used.
             c = self.gains[i + 1] / self.gains[i]
             unexplained = z - below @ W
             QQ = (A.T @ (above.T @ z) - unexplained.T @ z / c) / self.rho
-            out.append({"W": W, "A": A, "Q": symmetric_power(_nearest_psd(QQ), 0.5)})
+            out.append({"W": W, "A": A, "Q": symmetric_power((QQ + QQ.T) / 2, 0.5)})
         return out
 
 
@@ -343,58 +353,6 @@ def plateau_theory(
     return linalg.solve(np.eye(len(Q)) + c * Q @ Q.T, (errors @ A).T, assume_a="pos").T
 
 
-def check_gains(gains: Sequence[float]) -> tuple[float, ...]:
-    """Return ``gains`` as positive numbers, one for each link: at least two."""
-    values = tuple(float(gain) for gain in gains) if np.ndim(gains) == 1 else ()
-    if len(values) < 2 or not all(np.isfinite(gain) and gain > 0 for gain in values):
-        raise InputError(
-            "gains: must be positive numbers, one for each link from x to the first area up to y"
-            f" (got {gains!r})"
-        )
-    return values
-
-
-def check_areas(areas: Sequence[int], links: int) -> tuple[int, ...]:
-    """Return ``areas`` as numbers of cells, one less than there are links."""
-    if np.ndim(areas) != 1 or not all(isinstance(k, int | np.integer) and k >= 1 for k in areas):
-        raise InputError(
-            f"areas: must be the number of cells of each area, such as (4, 2) (got {areas!r})"
-        )
-    if len(areas) != links - 1:
-        raise InputError(
-            f"gains: must be {len(areas) + 1} numbers, one for each link from x to the first of"
-            f" {len(areas)} areas up to y (got {links})"
-        )
-    return tuple(map(int, areas))
-
-
-def check_positive(name: str, value: float) -> float:
-    """Return ``value``, if it is a positive number."""
-    if not (np.isfinite(value) and value > 0):
-        raise InputError(f"{name}: must be a positive number (got {value})")
-    return float(value)
-
-
-def _orthonormal(A: NDArray, tolerance: float) -> NDArray:
-    """Return an orthonormal basis of the columns of ``A``, (rows, rank)."""
-    U, size, _ = linalg.svd(A, full_matrices=False, check_finite=False)
-    return U[:, size > tolerance * size[0]] if len(size) else U
-
-
-def _top(M: NDArray, k: int) -> tuple[NDArray, NDArray]:
-    """Return the k largest eigenvalues of ``M``, largest first, and their eigenvectors as
-    columns.
-    """
-    values, vectors = np.linalg.eigh(M)
-    return values[: -k - 1 : -1], vectors[:, : -k - 1 : -1]
-
-
-def _nearest_psd(M: NDArray) -> NDArray:
-    """Return ``M`` made symmetric, without negative eigenvalues."""
-    values, vectors = linalg.eigh((M + M.T) / 2)
-    return (vectors * values.clip(0)) @ vectors.T
-
-
 def joint_instruction(
     areas: Sequence[ArrayLike], s: Sequence[float], ridge: Sequence[float] | float = 0.0
 ) -> NDArray:
@@ -421,9 +379,8 @@ def joint_instruction(
     ridges = np.broadcast_to(ridge, len(areas))
     if len(s) != len(areas):
         raise InputError(f"s: must be {len(areas)} numbers, one for each area (got {len(s)})")
-    out = []
+    instructions = []
     for Y, own_s, own_ridge in zip(areas, s, ridges, strict=True):
-        Y = as_floats("areas", Y)
-        Cyy = Y.T @ Y / len(Y) + own_ridge * np.eye(Y.shape[1])
-        out.append(Y @ symmetric_power(sigma_inverse(Cyy, own_s), -0.5))
-    return np.hstack(out)
+        Cyy = covariances(Y, Y, own_ridge).yy
+        instructions.append(np.asarray(Y) @ symmetric_power(sigma_inverse(Cyy, own_s), -0.5))
+    return np.hstack(instructions)

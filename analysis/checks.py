@@ -25,17 +25,6 @@ def ridge_pair(ridge: Ridge) -> tuple[float, float]:
     return float(pair[0]), float(pair[1])
 
 
-def check_ridge(ridge: Ridge | str) -> Ridge:
-    """Return the ``ridge`` of an estimator that is given as numbers."""
-    if isinstance(ridge, str):
-        raise InputError(
-            'ridge: must be a number >= 0, a pair of them for Cxx and Cyy, or "cv", for the one'
-            f" that predicts held-out samples best (got {ridge!r})"
-        )
-    ridge_pair(ridge)
-    return ridge
-
-
 def check_s(s: float) -> float:
     """Return ``s``, if it names a member of the family between RRMSE and CCA."""
     if not 0 <= s <= 1:

@@ -151,14 +151,9 @@ def fixed_feedback_law(
         raise InputError(
             f"B: must have a row for each of the {Y.shape[1]} columns of Y (got shape {B.shape})"
         )
-    filters = full_regression(X, Y @ B, ridge)
-    return FixedFeedbackLaw(filters, float(ExactSolution(X, Y, 0.0, ridge).excess(filters)))
-
-
-def full_regression(X: NDArray, Y: NDArray, ridge: float = 0.0) -> NDArray:
-    """Return W* = (Cxx + ridge I)^-1 Cxy, (m, n): the best prediction of y from x is W*'x."""
-    Cxx = X.T @ X / len(X) + ridge * np.eye(X.shape[1])
-    return np.linalg.lstsq(Cxx, X.T @ Y / len(X), rcond=None)[0]
+    exact = ExactSolution(X, Y, 0.0, ridge)
+    filters = exact.regression() @ B
+    return FixedFeedbackLaw(filters, float(exact.excess(filters)))
 
 
 def participation_ratio(covariance: ArrayLike) -> float:
@@ -322,16 +317,14 @@ def learned_weights(
     change : (m,)
     """
     inputs, plateau = np.asarray(inputs, dtype=float), np.asarray(plateau, dtype=float)
-    steps = len(inputs)
-    lag = dt * np.arange(-steps * 20, steps * 20 + 1)  # laps enough for every trace to be over
-    kernel = np.where(lag >= 0, np.exp(-np.abs(lag) / tau_x), np.exp(-np.abs(lag) / tau_plateau))
-    around = np.zeros(steps)
-    np.add.at(
-        around, np.arange(-steps * 20, steps * 20 + 1) % steps, kernel * dt / (tau_x + tau_plateau)
-    )
+    lags, lap = dt * np.arange(len(inputs)), dt * len(inputs)
+    # Each lag recurs lap after lap, on both flanks of the kernel: geometric series.
+    after = np.exp(-lags / tau_x) / -np.expm1(-lap / tau_x)
+    before = np.exp((lags - lap) / tau_plateau) / -np.expm1(-lap / tau_plateau)
+    kernel = (after + before) / (tau_x + tau_plateau)
     # Input at one step, plateau a lag later: a correlation around the lap.
-    spectrum = np.fft.rfft(inputs, axis=0) * np.fft.rfft(around)[:, None]
-    return dt * plateau @ np.fft.irfft(spectrum, steps, axis=0)
+    spectrum = np.fft.rfft(inputs, axis=0) * np.fft.rfft(dt * kernel)[:, None]
+    return dt * plateau @ np.fft.irfft(spectrum, len(inputs), axis=0)
 
 
 def field_place_and_width(field: ArrayLike, length: float) -> tuple[float, float]:
@@ -340,6 +333,8 @@ def field_place_and_width(field: ArrayLike, length: float) -> tuple[float, float
 
     ``field`` (bins,) stands on its lowest value; both numbers are interpolated between bins.
     """
+    from scipy.signal import peak_widths
+
     field = np.asarray(field, dtype=float)
     bins = len(field)
     size = length / bins
@@ -348,19 +343,9 @@ def field_place_and_width(field: ArrayLike, length: float) -> tuple[float, float
     left, top, right = field[(peak - 1) % bins], field[peak], field[(peak + 1) % bins]
     curve = left - 2 * top + right
     place = (peak + (0.5 * (left - right) / curve if curve else 0.0)) * size
-    half = (field.max() + field.min()) / 2
-
-    def reach(step: int) -> float:
-        for away in range(1, bins):
-            inner, outer = (
-                field[(peak + step * (away - 1)) % bins],
-                field[(peak + step * away) % bins],
-            )
-            if outer <= half:
-                return away - 1 + (inner - half) / (inner - outer)
-        return float(bins)
-
-    return float(place % length), float((reach(1) + reach(-1)) * size)
+    laps = np.tile(field, 3)  # the peak in the middle lap stands on the lowest value of each side
+    width = peak_widths(laps, [bins + peak], rel_height=0.5)[0].item()
+    return float(place % length), width * size
 
 
 def traced_fixed_point(C_ex: ArrayLike, C_ey: ArrayLike, k: int) -> np.ndarray:

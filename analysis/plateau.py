@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,7 @@ SIGNALS = ("plateau", "a", "inhibition", "z")  # of a circuit, that are recorded
 NETWORK_STEPS = 200_000  # at most: on digits gradients vanish after 20,000, on V1-V2 after 3,000
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """Agreement of a signal of the circuit with its theory, neuron by neuron.
 
     Attributes
@@ -43,11 +42,6 @@ class Agreement:
                 np.sum(u * v, axis=-2) / np.sqrt(np.sum(u**2, axis=-2) * np.sum(v**2, axis=-2)),
                 np.sqrt(np.sum((measured - expected) ** 2, axis=-2) / np.sum(expected**2, axis=-2)),
             )
-
-    @property
-    def values(self) -> NDArray:
-        """Both measures, (2, ..., k)."""
-        return np.stack([self.correlation, self.relative_error])
 
 
 @dataclass(frozen=True)
@@ -103,12 +97,9 @@ def audit_plateau(
     X, Y = check_pair(X, Y)
     Vx, Vy, Q = (np.asarray(weights, dtype=float) for weights in (Vx, Vy, Q))
     R = Q.swapaxes(-2, -1) if R is None else np.asarray(R, dtype=float)
-    regression = ExactSolution(X, Y, ridge=ridge)
-    full_rank = min(X.shape[1], Y.shape[1])
-    y_tilde = X @ regression.Vx(full_rank) @ regression.readout(full_rank).T
     a = Y @ Vy
     inhibition = X @ Vx @ (Q @ R).swapaxes(-2, -1)
-    prediction = y_tilde @ Vy
+    prediction = X @ ExactSolution(X, Y, ridge=ridge).regression() @ Vy
     return PlateauAudit(
         plateau=a - inhibition,
         inhibition=inhibition,
@@ -148,7 +139,7 @@ def null_agreements(
 def backpropagated_error(
     X: ArrayLike, Y: ArrayLike, network_Vx: ArrayLike, network_Vy: ArrayLike, Vx: ArrayLike
 ) -> NDArray:
-    """Return Vy'eps of a two-layer network (Eq. 13), (n_samples, k), as a network with filters
+    """Return Vy'eps of a two-layer network (Eq. 13), (..., n_samples, k), as a network with filters
     ``Vx`` would see it.
 
     A network's prediction Vy Vx'x stays the same when Vx is replaced by Vx G and Vy by Vy G'^-1;
@@ -162,8 +153,8 @@ def backpropagated_error(
         Taken as given.
     network_Vx, network_Vy : (m, k), (n, k)
         Weights of the network.
-    Vx : (m, k)
-        Filters in whose terms to express the error.
+    Vx : (..., m, k)
+        Filters in whose terms to express the error, or snapshots of them.
 
     Examples
     --------
@@ -176,8 +167,8 @@ def backpropagated_error(
     X, Y, network_Vy = as_floats("X", X), as_floats("Y", Y), np.asarray(network_Vy, dtype=float)
     z = X @ np.asarray(network_Vx, dtype=float)
     error = (Y - z @ network_Vy.T) @ network_Vy
-    G = np.linalg.lstsq(z, X @ np.asarray(Vx, dtype=float), rcond=None)[0]
-    return error @ np.linalg.pinv(G).T
+    G = np.linalg.pinv(z) @ (X @ np.asarray(Vx, dtype=float))
+    return error @ np.linalg.pinv(G).swapaxes(-2, -1)
 
 
 def compare_with_theory(
@@ -218,11 +209,15 @@ def compare_with_theory(
     """
     import xarray as xr
 
+    from biorrr.analysis.algorithms.backprop import TwoLayerANN
+
     Vx, Vy, Q, R = (np.asarray(run[name]) for name in ("Vx", "Vy", "Q", "R"))
     audit = audit_plateau(data.X, data.Y, Vx, Vy, Q, R, exact.ridge)
     backprop = np.full_like(audit.error, np.nan)
     if exact.s == 0:
-        backprop = backprop_errors(data, Vx, exact.ridge, seed)
+        how: Any = {"online": False, "steps": NETWORK_STEPS, "random_state": seed}
+        network = TwoLayerANN(Vx.shape[-1], ridge=exact.ridge, **how).fit(data.X, data.Y)
+        backprop = backpropagated_error(data.X, data.Y, network.Vx_, network.Vy_, Vx)
     theory = np.stack([audit.prediction, audit.error, backprop])
     middle = halfway(Vx, Vy)
     stages = [0, len(Vx) - 1 if middle is None else middle, len(Vx) - 1]
@@ -241,8 +236,8 @@ def compare_with_theory(
             "stage_samples": ("stage", np.asarray(run["seen"])[stages]),
             "recorded": (("signal", *samples), np.stack([*signals.values()])),
             "expected": (("comparison", *samples), expected),
-            "course": ((*scores, "snapshot", "pyramidal"), course.values),
-            "agreement": ((*scores, "stage", "pyramidal"), recorded.values),
+            "course": ((*scores, "snapshot", "pyramidal"), np.stack(course)),
+            "agreement": ((*scores, "stage", "pyramidal"), np.stack(recorded)),
             "null_error": (("null", "pyramidal"), [one.relative_error for one in nulls.values()]),
         },
         {
@@ -252,15 +247,3 @@ def compare_with_theory(
             "null": [*nulls],
         },
     )
-
-
-def backprop_errors(data: Any, Vx: NDArray, ridge: Any, seed: int) -> NDArray:
-    """Return the errors that backprop carries back in a network which it has trained on ``data``,
-    (S, n_samples, k), in terms of each snapshot of ``Vx`` (S, m, k).
-    """
-    from biorrr.analysis.algorithms.backprop import TwoLayerANN
-
-    how: Any = {"online": False, "steps": NETWORK_STEPS, "random_state": seed}
-    network = TwoLayerANN(Vx.shape[-1], ridge=ridge, **how).fit(data.X, data.Y)
-    learned = network.Vx_, network.Vy_
-    return np.stack([backpropagated_error(data.X, data.Y, *learned, one) for one in Vx])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,43 +20,41 @@ LAST = 0.9  # of the samples: what happened after it is what the last tenth of a
 
 
 def judge(
-    data: Any,
+    run: Any,
     learned: Pair | None,
     held_out: Pair | None,
     *,
     exact: ExactSolution | None,
-    outputs: Callable[[NDArray, NDArray], NDArray] | None,
-    predict: Callable[[NDArray], NDArray] | None,
     eta_q: Rate | None,
 ) -> tuple[Numbers, dict[str, str]]:
     """Return the numbers of a run by name, and why others are not known, by their row in a table.
 
     Parameters
     ----------
-    data
-        The dataset that the run keeps.
+    run
+        The :class:`biorrr.circuit.Run`.
     learned : (T, m) and (T, n)
         The data that were learned; None where they are not X and Y.
     held_out : (n_samples, m) and (n_samples, n)
         Samples to predict; those that were learned unless given.
     exact
         The exact solution of what was learned, where it is known already.
-    outputs, predict
-        The circuit's outputs, (n_samples, k), and its prediction of Y, where it has them.
     eta_q
         The rate of Q and R where none was recorded.
     """
+    data = run.data
     if data.attrs["ended"] == "diverged":
         return {}, {"this run": "it diverged, and what is left of it says nothing of learning"}
     if learned is None or "Vx" not in data or "areas" in data.attrs:
         exact = None
     else:
-        exact = exact or exact_solution(data, *learned)
+        exact = exact_solution(data, *learned, exact)
+    filters = compare_filters(data, exact)
     answers = {  # numbers, or why there are none, by row of the table
-        "excess": measure_excess(data, exact),
-        "angles to exact filters": measure_angles(data, exact),
-        "R2": compare_predictions(data, learned, held_out, predict, exact),
-        "output variances": describe_outputs(data, learned, outputs, exact),
+        "excess": filters,
+        "angles to exact filters": filters,
+        "R2": compare_predictions(run, learned, held_out, exact),
+        "output variances": describe_outputs(run, learned, exact),
         "||R - Q'|| / ||Q||": measure_symmetry(data, eta_q),
         "plateaus off theory": compare_plateaus(data, learned, exact),
         "last tenth of the run": follow_last_tenth(data, exact),
@@ -67,41 +64,40 @@ def judge(
     return {name: value for one in found for name, value in one.items()}, unjudged
 
 
+def _answers(run: Any) -> bool:
+    """Return True if the outputs of ``run`` for new data are known: they are linear, or its circuit
+    is at hand.
+    """
+    return bool(run.data.attrs.get("linear_output", 0)) or run.circuit is not None
+
+
 def _matrices(data: Any) -> dict[str, NDArray]:
     """Return the snapshots of every matrix of weights, (S, pre, post), by its name."""
     named = data.data_vars.items()
     return {name: one.values for name, one in named if one.dims[0] == "snapshot"}
 
 
-def _without_exact(data: Any) -> str:
-    """Return why there is no exact solution to compare with."""
-    if "areas" in data.attrs:
+def compare_filters(data: Any, exact: ExactSolution | None) -> Numbers | str:
+    """Return the excess of the filters and of as many principal components, and the principal
+    angles between learned and exact filters, (k,).
+    """
+    if exact is None and "areas" in data.attrs:
         return "areas with feedback have a joint optimum; see `biorrr hierarchy`"
-    return "no exact solution is known for this circuit"
-
-
-def measure_excess(data: Any, exact: ExactSolution | None) -> Numbers | str:
-    """Return the excess of the filters and of as many principal components."""
     if exact is None:
-        return _without_exact(data)
+        return "no exact solution is known for this circuit"
     Vx = data["Vx"].values[-1]
-    components = exact.principal_components(Vx.shape[1])
-    return {"excess": exact.excess(Vx), "excess_principal_components": exact.excess(components)}
-
-
-def measure_angles(data: Any, exact: ExactSolution | None) -> Numbers | str:
-    """Return the principal angles between learned and exact filters, (k,)."""
-    if exact is None:
-        return _without_exact(data)
-    Vx = data["Vx"].values[-1]
-    return {"angles": principal_angles(Vx, exact.Vx(Vx.shape[1]))}
+    k = Vx.shape[1]
+    return {
+        "excess": exact.excess(Vx),
+        "excess_principal_components": exact.excess(exact.principal_components(k)),
+        "angles": principal_angles(Vx, exact.Vx(k)),
+    }
 
 
 def compare_predictions(
-    data: Any,
+    run: Any,
     learned: Pair | None,
     held_out: Pair | None,
-    predict: Callable[[NDArray], NDArray] | None,
     exact: ExactSolution | None,
 ) -> Numbers | str:
     """Return R2 of the circuit, of the exact solution and of as many principal components.
@@ -109,43 +105,36 @@ def compare_predictions(
     R2 is pooled over targets, about their means in the samples that were learned. Arguments are
     those of :func:`judge`.
     """
-    if learned is None or predict is None:
+    data = run.data
+    if learned is None or not _answers(run) or "readout" not in data:
         return "this circuit predicts nothing by itself"
-    (X, Y), (X_new, Y_new) = learned, learned if held_out is None else held_out
+    X_new, Y_new = held_out or learned
     x_mean, y_mean = data["mean_x"].values, data["mean_y"].values
-    predicted = {"r2": predict(X_new)}
+    predicted = {"r2": run.predict(X_new)}
     if exact is not None:
-        k = data["Vx"].shape[-1]
-        components = exact.principal_components(k)
-        cross = (Y - y_mean).T @ ((X - x_mean) @ components) / len(X)
-        best, known = exact.Vx(k) @ exact.readout(k).T, np.linalg.pinv(exact.gram(components))
-        predicted["r2_exact"] = (X_new - x_mean) @ best + y_mean
-        regression = components @ known @ cross.T
-        predicted["r2_principal_components"] = (X_new - x_mean) @ regression + y_mean
+        components = exact.principal_components(data["Vx"].shape[-1])
+        best = {"r2_exact": exact.Vx(components.shape[1]), "r2_principal_components": components}
+        for name, filters in best.items():
+            predicted[name] = (X_new - x_mean) @ exact.regression(filters) + y_mean
     before = "" if held_out is None else "held_out_"
-    baseline = Y.mean(axis=0)
+    baseline = learned[1].mean(axis=0)
     return {f"{before}{name}": r2(Y_new, one, baseline) for name, one in predicted.items()}
 
 
-def describe_outputs(
-    data: Any,
-    learned: Pair | None,
-    outputs: Callable[[NDArray, NDArray], NDArray] | None,
-    exact: ExactSolution | None,
-) -> Numbers | str:
+def describe_outputs(run: Any, learned: Pair | None, exact: ExactSolution | None) -> Numbers | str:
     """Return the variance of each output, (k,), and the correlation of outputs that is farthest
     from 0.
 
     A ridge on Cxx counts as the input noise that it stands for: with it, Vx' (Cxx + ridge I) Vx is
     the identity at the optimum.
     """
-    if learned is None or outputs is None:
+    if learned is None or not _answers(run):
         return "the outputs of this circuit are not known here"
-    z = outputs(*learned)
+    z = run.infer(*learned)[-1] if "areas" in run.data.attrs else run.transform(learned[0])
     covariance = np.cov(z, rowvar=False, bias=True).reshape(z.shape[1], z.shape[1])
     if exact is not None:
-        Vx = data["Vx"].values[-1]
-        covariance = covariance + data.attrs["ridge_x"] * Vx.T @ Vx
+        Vx = run.data["Vx"].values[-1]
+        covariance = covariance + run.data.attrs["ridge_x"] * Vx.T @ Vx
     variances = np.diag(covariance)
     size = np.sqrt(np.outer(variances, variances))
     correlations = np.divide(covariance, size, out=np.zeros_like(size), where=size > 0)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,8 +79,7 @@ def stages_of_learning(
         theory: dict[str, NDArray] = {}
         if data is not None and exact is not None:
             x, y = (np.asarray(rows)[chosen] for rows in data)
-            rank = min(x.shape[1], y.shape[1])
-            regression = x @ exact.Vx(rank) @ exact.readout(rank).T
+            regression = x @ exact.regression()
             known = Vy[max(int(np.searchsorted(seen, samples[chosen][0], side="right")) - 1, 0)]
             theory = {"plateau": (y - regression) @ known, "inhibition": regression @ known}
             if recorded["plateau"].ndim == 3:  # theory knows no time within a sample
@@ -117,27 +115,27 @@ def halfway(Vx: NDArray, Vy: NDArray) -> int | None:
 def _stretches(samples: NDArray, shown: int, halfway: float | None) -> dict[str, slice]:
     """Return the places of the samples of each stage; ``halfway`` is None where it is not known."""
     gaps = np.diff(samples) > 1
-    borders = np.flatnonzero(gaps if not gaps.all() else ~gaps) + 1
-    runs = list(pairwise([0, *borders.tolist(), len(samples)]))
-    length = min(shown, max(stop - start for start, stop in runs))
-    pieces = [
-        slice(int(at), int(at) + length)
-        for start, stop in runs
-        for at in dict.fromkeys([*range(start, stop - length + 1, length), stop - length])
-        if stop - start >= length
+    borders = np.flatnonzero(gaps & ~gaps.all()) + 1
+    runs = np.split(np.arange(len(samples)), borders)
+    length = min(shown, max(map(len, runs)))
+    starts = [
+        at
+        for run in runs
+        if len(run) >= length
+        for at in np.unique([*run[: len(run) - length : length], run[-length]]).tolist()
     ]
-    first, last = pieces[0], pieces[-1]
-    if last.start < first.stop:
-        return {"end": last}
-    stages = {"start": first, "end": last}
-    between = [piece for piece in pieces if first.stop <= piece.start and piece.stop <= last.start]
-    if halfway is None or not between:
-        return stages
-
-    def distance(piece: slice) -> float:
-        """Return how far a piece is from halfway, as a factor of samples, in its logarithm."""
-        return abs(np.log((samples[piece.start] + shown) / (halfway + shown)))
-
-    nearest = min(between, key=distance)
-    near = distance(nearest) <= np.log(2)
-    return {"start": first, "halfway": nearest, "end": last} if near else stages
+    first, last = starts[0], starts[-1]
+    if last < first + length:
+        return {"end": slice(last, last + length)}
+    chosen = {"start": first, "end": last}
+    if halfway is not None:
+        # How far from halfway each piece in between is, as a factor of samples, in its logarithm.
+        off = {
+            at: abs(np.log((samples[at] + shown) / (halfway + shown)))
+            for at in starts
+            if first + length <= at <= last - length
+        }
+        nearest = min(off, key=off.__getitem__, default=first)
+        if off.get(nearest, np.inf) <= np.log(2):
+            chosen = {"start": first, "halfway": nearest, "end": last}
+    return {title: slice(at, at + length) for title, at in chosen.items()}

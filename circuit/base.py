@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from biorrr.circuit.compile.blueprint import Blueprint, Port, Timing, ports_of
+from biorrr.circuit.compile.blueprint import Blueprint, Port, ports_of
 from biorrr.circuit.compile.program import compile_program
 from biorrr.circuit.engines.choice import ENGINES, Engines
 from biorrr.circuit.results.results import results, results_of_seeds
 from biorrr.circuit.results.run import Run
 from biorrr.circuit.results.tables import Tabled, Text
-from biorrr.circuit.simulation.job import let_fall_silent
+from biorrr.circuit.simulation.events import let_fall_silent
 from biorrr.circuit.simulation.prepare import Beginning, initial_state, prepare_seeds
 from biorrr.circuit.simulation.recorder import Callback, Checkpoint
 from biorrr.circuit.simulation.saving import Saving
@@ -28,7 +28,6 @@ from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
 from biorrr.hints import HintsAtKeywords, hints_at_keywords
 from biorrr.models import Departure, Event, Parts
-from biorrr.models.meanings import Meanings
 from biorrr.models.validation import (
     LARGEST_WHOLE,
     check_fields,
@@ -72,7 +71,7 @@ class CircuitBase(HintsAtKeywords, Tabled):
 
     def __post_init__(self) -> None:
         check_fields(self, "")
-        compile_program(Meanings(self.parts))
+        compile_program(self.parts)
         _ = self.ports  # both are checked when they are made
 
     def __getstate__(self):
@@ -91,9 +90,7 @@ class CircuitBase(HintsAtKeywords, Tabled):
     @functools.cached_property
     def parts(self) -> Parts:
         """All parts, under all departures."""
-        if self.regression is None:
-            raise NotImplementedError
-        return self.regression.parts
+        return self.regression.parts  # type: ignore[union-attr]  # other circuits have their own
 
     @functools.cached_property
     def ports(self) -> tuple[Port, ...]:
@@ -112,25 +109,9 @@ class CircuitBase(HintsAtKeywords, Tabled):
         ``last`` is the sample after which learning is announced to end; infinite if no end is
         announced. ``start`` is the run that is continued.
         """
-        if self.regression is None:
-            return Beginning()
-        return self.regression.begin(blueprint, feeds, last, start)
-
-    def check_sizes(self, sizes: Mapping[str, int]) -> None:
-        """Refuse numbers of features, by port, that the circuit cannot learn from."""
-
-    def departures_in_words(self) -> str:
-        """Return how the circuit departs from the paper's; empty where it does not."""
-        if self.regression is not None:
-            return self.regression.departures_in_words
-        return "; ".join(map(repr, self.departures))
+        return self.regression.begin(blueprint, feeds, last, start)  # type: ignore[union-attr]
 
     # -- circuits of known sizes -------------------------------------------------------------------
-
-    @functools.cached_property
-    def timing(self) -> Timing:
-        """Length of a tick, and number of ticks for which a sample is held."""
-        return Timing.of(self.parts)
 
     @functools.cached_property
     def _blueprints(self) -> dict[tuple, Blueprint]:
@@ -173,7 +154,8 @@ class CircuitBase(HintsAtKeywords, Tabled):
         """
         key = tuple(sizes[port.name] for port in self.ports), moving, silent
         if key not in self._blueprints:
-            self.check_sizes(sizes)
+            if self.regression is not None:
+                self.regression.check_sizes(sizes)
             parts = let_fall_silent(self.parts, silent)
             for port in self.ports:
                 population, size = parts[port.population], sizes[port.name]
@@ -376,7 +358,7 @@ class CircuitBase(HintsAtKeywords, Tabled):
 
     def _blueprint_of(self, sizes: tuple[int, ...], run: Run | None) -> Blueprint:
         """Return the blueprint of ``run``, or that of the circuit with ``sizes``."""
-        return self.blueprint(*sizes) if run is None else instance_of("run", run, Run).blueprint
+        return self.blueprint(*sizes) if run is None else instance_of("run", run, Run).job.blueprint
 
     def wiring(self, *sizes: int, run: Run | None = None):
         """Return the circuit, or that of ``run``, as a graph; see
@@ -514,6 +496,13 @@ class CircuitBase(HintsAtKeywords, Tabled):
             "inputs": ", ".join(port.name for port in self.ports),
             "cells": ", ".join(cells),
             **learned,
-            "departures": self.departures_in_words() or "none",
+            "departures": self.in_words or "none",
             "engine, seed": f"{self.engine}, {self.seed}",
         }
+
+    @property
+    def in_words(self) -> str:
+        """Its departures, as a user writes them; empty where there are none."""
+        return (
+            self.regression.in_words if self.regression else "; ".join(map(repr, self.departures))
+        )

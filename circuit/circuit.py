@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
-import numpy as np
-
 from biorrr.circuit.base import CircuitBase
-from biorrr.circuit.compile.blueprint import Blueprint, Port, ports_of
-from biorrr.circuit.simulation.prepare import Beginning, check_given_weights
+from biorrr.circuit.compile.blueprint import Port, ports_of
+from biorrr.circuit.simulation.prepare import Beginning
 from biorrr.circuit.stimulus.data_checks import mapping
 from biorrr.errors import InputTypeError
 from biorrr.models import Clock, Parts, Pathway, Population, apply_departures
@@ -97,12 +95,12 @@ class Circuit(CircuitBase):
 
     def begin(self, blueprint, feeds=None, last=math.inf, start=None):
         """Return initial weights as `draw` draws them."""
-        return Beginning() if self.draw is None else Beginning(partial(self._draw, blueprint))
+        return Beginning() if self.draw is None else Beginning(partial(self._draw, blueprint.sizes))
 
-    def _draw(self, blueprint: Blueprint, seed: int) -> dict[str, np.ndarray]:
-        """Return what `draw` returns for ``seed``, checked."""
+    def _draw(self, sizes: Mapping[str, int], seed: int) -> Mapping[str, Any]:
+        """Return what `draw` returns, by name."""
         try:
-            drawn = self.draw(blueprint.sizes, seed)  # type: ignore[misc]  # asked for if given
+            drawn = self.draw(sizes, seed)  # type: ignore[misc]  # asked for if given
         except TypeError as error:
             raise InputTypeError(f"draw: {_DRAWS} ({error})") from error
-        return check_given_weights(mapping("draw", drawn), blueprint)
+        return mapping("draw", drawn)

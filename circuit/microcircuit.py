@@ -5,7 +5,7 @@ feedback, ready to run.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -114,15 +114,6 @@ class Microcircuit(CircuitBase):
             initial={name: matrix for name, matrix in given.items() if matrix is not None},
         )
 
-    def check_sizes(self, sizes: Mapping[str, int]) -> None:
-        """Refuse more cells than the data have directions."""
-        bound = min(sizes.values())
-        if self.k > bound:
-            raise InputError(
-                f"k: upper bound is min(m, n) = {bound}, the rank of the data (got {self.k});"
-                " reduce k"
-            )
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Hierarchy(CircuitBase):
@@ -203,7 +194,7 @@ class Hierarchy(CircuitBase):
                 f"interneurons: must be {count} numbers, one for each area (got {len(inner)})"
             )
         areas = tuple(
-            Area(k, l, links[place] / links[place - 1], place, last=place == count)
+            Area(k, l, links[place] / links[place - 1], place)
             for place, (k, l) in enumerate(zip(self.areas, inner, strict=True), 1)
         )
         return Regression(
@@ -218,12 +209,3 @@ class Hierarchy(CircuitBase):
             populations=self.populations,
             pathways=self.pathways,
         )
-
-    def check_sizes(self, sizes: Mapping[str, int]) -> None:
-        """Refuse more cells than the data have features."""
-        largest, bound = max(self.areas), sum(sizes.values())
-        if largest > bound:
-            raise InputError(
-                f"areas: no area can have more cells than x and y have features, {bound} (got"
-                f" {largest}); reduce it"
-            )

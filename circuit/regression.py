@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -16,10 +16,7 @@ from biorrr.circuit.compile.blueprint import Blueprint, ports_of
 from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.results.tables import regression, ridge_in_words
 from biorrr.circuit.simulation.job import Job, Outcome
-from biorrr.circuit.simulation.prepare import (
-    Beginning,
-    check_given_weights,
-)
+from biorrr.circuit.simulation.prepare import Beginning
 from biorrr.circuit.stimulus.data_checks import warn, warn_of_rank
 from biorrr.circuit.stimulus.feeds import Feed, chunks
 from biorrr.circuit.stimulus.presentation import WEIGHTS, generator
@@ -48,7 +45,6 @@ from biorrr.models.auto_rates import (
     plan,
     plan_of_areas,
     start_of_areas,
-    usual_inhibition,
 )
 from biorrr.models.validation import instance_of, number_within, whole_number
 
@@ -87,7 +83,7 @@ class Regression:
     departures: Sequence[Departure]
     populations: Sequence[Population]
     pathways: Sequence[Pathway]
-    initial: Mapping[str, object] = field(default_factory=dict)
+    initial: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def apical(self) -> bool:
@@ -171,8 +167,23 @@ class Regression:
             "replay_gain": f"{ridge_x!r} * cells('sensory') / {self.replay}",
         }
         modulator = parts["neuromodulator"]
-        known = {name: value for name, value in broadcast.items() if modulator.has(name)}
+        known = {name: value for name, value in broadcast.items() if name in modulator.declared}
         return parts.having(with_values(modulator, **known))
+
+    def check_sizes(self, sizes: Mapping[str, int]) -> None:
+        """Refuse more cells than data with so many features, by port, can teach."""
+        largest, bound = max(area.k for area in self.areas), sum(sizes.values())
+        if self.areas[0].number and largest > bound:
+            raise InputError(
+                f"areas: no area can have more cells than x and y have features, {bound} (got"
+                f" {largest}); reduce it"
+            )
+        bound = min(sizes.values())
+        if not self.areas[0].number and largest > bound:
+            raise InputError(
+                f"k: upper bound is min(m, n) = {bound}, the rank of the data (got {largest});"
+                " reduce k"
+            )
 
     # -- meeting the data --------------------------------------------------------------------------
 
@@ -198,16 +209,17 @@ class Regression:
         fitted, sizes = self._fit(blueprint, feeds, last)
         parameters = {f"neuromodulator.{name}": value for name, value in fitted.items()}
         if start is not None and math.isinf(last):
-            before = json.loads(start.attrs.get("fitted", "{}"))
+            before = json.loads(start.data.attrs.get("fitted", "{}"))
             unended = math.isinf(before.get("neuromodulator.last", 0.0))
-            same = all(start.attrs.get(name) == value for name, value in self._identity.items())
+            same = all(
+                start.data.attrs.get(name) == value for name, value in self._identity.items()
+            )
             if unended and same and before.keys() == parameters.keys():
                 parameters = before  # rates stay as they were fitted to the data of the first run
         m, n = blueprint.sizes["x"], blueprint.sizes["y"]
         draw = partial(draw_areas if self.apical else draw_weights, self.areas, m, n, sizes)
-        given = check_given_weights(self.initial, blueprint)
         replay = self.replay if self.ridges[0] else 0
-        return Beginning(lambda seed: {**draw(seed), **given}, parameters, replay)
+        return Beginning(lambda seed: {**draw(seed), **self.initial}, parameters, replay)
 
     def _fit(
         self, blueprint: Blueprint, feeds: Mapping[str, Feed] | None, last: float
@@ -223,18 +235,15 @@ class Regression:
             if feeds is not None:
                 power_x = feeds["x"].facts.power
                 power_y = feeds["y"].facts.power / blueprint.sizes["y"]
-            fitted = {
-                "power_x": power_x,
-                "power_y": power_y,
-                "usual_q": usual_inhibition(power_y, self.s),
-                **plan_of_areas(last),
-            }
-            return fitted, start_of_areas(power_x, power_y, self.s)
+            # The eigenvalue of QQ' at the optimum for a channel of y of such power.
+            usual_q = power_y / (1 - self.s + self.s * power_y)
+            powers = {"power_x": power_x, "power_y": power_y, "usual_q": usual_q}
+            return powers | plan_of_areas(last), start_of_areas(**powers)
         drive = Drive.white(int(m))
         if feeds is not None:
             x, y = feeds["x"], feeds["y"]
-            means, powers = (x.mean, y.mean), (x.facts.power, y.facts.power)
-            drive = Drive.of(x.facts.some, y.facts.some, self.ridges, means, powers)
+            some = x.facts.some - x.mean, y.facts.some - y.mean
+            drive = Drive.of(*some, self.ridges, (x.facts.power, y.facts.power))
         k = self.areas[0].k
         return {"outputs": float(k), **plan(k, self.s, drive, last)}, drive.start(self.s)
 
@@ -294,7 +303,7 @@ class Regression:
         return ("instruction", parts[pathway.target].dimension), out
 
     @property
-    def departures_in_words(self) -> str:
+    def in_words(self) -> str:
         """Its departures and parts of one's own; empty where there are none."""
         own = [f"own {part.name}" for part in (*self.populations, *self.pathways)]
         return "; ".join([*map(repr, self.all_departures), *own])
@@ -364,6 +373,6 @@ def draw_areas(
             out[W] = U @ V
             unlike = 0.2 / math.sqrt(area.k) * rng.standard_normal(drawn.shape)
             out[below.weights[1]] = (out[W] + unlike).T
-        out[Q] = (size_q if area.last else 1.0) * np.eye(area.k, area.interneurons)
+        out[Q] = (size_q if area == areas[-1] else 1.0) * np.eye(area.k, area.interneurons)
         out[R] = out[Q].T.copy()
     return out

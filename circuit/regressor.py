@@ -104,12 +104,11 @@ class MicrocircuitRegressor(
         """Let the circuit learn from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,),
         both centred.
         """
-        from biorrr.analysis.regression.reduced_rank import fitted_ridge
+        from biorrr.analysis.regression.reduced_rank import settle_ridge
 
         X, Y = self._check_training(X, y, ensure_min_samples=2)
-        self.ridge_ = fitted_ridge(
-            self.ridge, X - X.mean(axis=0), Y - Y.mean(axis=0), self.k, self.s
-        )
+        centred = X - X.mean(axis=0), Y - Y.mean(axis=0)
+        self.ridge_ = settle_ridge(self.ridge, centred, self.k, self.s)
         self.run_ = self._circuit().run(X, Y, epochs=self.epochs, centre=True, progress=False)
         return self
 
@@ -121,12 +120,12 @@ class MicrocircuitRegressor(
         centred, unless an earlier `fit` has kept means. For s > 0 the readout that `predict` uses
         averages over about the last tenth of all samples presented so far.
         """
-        from biorrr.analysis.regression.reduced_rank import given_ridge
+        from biorrr.analysis.regression.reduced_rank import settle_ridge
 
         earlier: Run | None = getattr(self, "run_", None)
         X, Y = self._check_training(X, y, reset=earlier is None)
         if earlier is None:
-            self.ridge_ = given_ridge(self.ridge)
+            self.ridge_ = settle_ridge(self.ridge)
             circuit = self._circuit()
             run = circuit.run(X, Y, order="sequential", final=False, progress=False)
         else:

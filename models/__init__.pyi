@@ -22,7 +22,6 @@ from .departures.interventions import CutInstruction as CutInstruction
 from .departures.interventions import Event as Event
 from .departures.interventions import Freeze as Freeze
 from .departures.interventions import Silence as Silence
-from .departures.interventions import Silenceable as Silenceable
 from .departures.interventions import SwapData as SwapData
 from .departures.millivolt_cells import BurstingCells as BurstingCells
 from .departures.millivolt_cells import SomatostatinCells as SomatostatinCells

@@ -4,6 +4,7 @@ ones.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -108,20 +109,6 @@ class InAreas(Departure):
         return replace(self.departure.alter(replace(parts, within=self.areas)), within=())
 
 
-class DoesNotFit(InputError):
-    """A departure that does not fit a circuit, or another departure of the circuit.
-
-    Attributes
-    ----------
-    reason
-        Why it does not, in words.
-    """
-
-    def __init__(self, who: str, reason: str) -> None:
-        super().__init__(f"{who}: {reason}")
-        self.reason = reason
-
-
 def apply_departures(parts: Parts, departures: Iterable[Departure]) -> Parts:
     """Return ``parts`` under all ``departures``, after a check that they fit each other and the
     circuit.
@@ -132,13 +119,13 @@ def apply_departures(parts: Parts, departures: Iterable[Departure]) -> Parts:
         for kind in departure.alters:
             if not parts.all(kind=kind):
                 have = ", ".join(dict.fromkeys(part.kind for part in parts.everything))
-                raise DoesNotFit(
-                    repr(departure), f"needs a part of kind {kind!r}, and this circuit has {have}"
+                raise InputError(
+                    f"{departure!r}: needs a part of kind {kind!r}, and this circuit has {have}"
                 )
         try:
             altered = departure.alter(parts)
         except ValueError as error:
-            raise DoesNotFit(f"{departure!r}: does not fit this circuit", str(error)) from error
+            raise InputError(f"{departure!r}: does not fit this circuit: {error}") from error
         instance_of(f"what {departure!r}.alter returns", altered, Parts)
         parts = replace(altered, departures=(*parts.departures, departure))
     return parts
@@ -146,26 +133,17 @@ def apply_departures(parts: Parts, departures: Iterable[Departure]) -> Parts:
 
 def check_together(departures: tuple[Departure, ...]) -> None:
     """Check that a circuit can have all ``departures`` at once; raise with the reason otherwise."""
-    for place, one in enumerate(departures):
-        for other in departures[:place]:
-            for given in one.gives:
-                if given in other.gives and not _apart(one, other):
-                    both = f"departures: {_in_short(other)} and {_in_short(one)}"
-                    raise DoesNotFit(both, f"both give the {given}; leave out one of them")
+    for one, other in itertools.permutations(departures, 2):
+        twice = [(given, f"both give the {given}; leave out one of them") for given in one.gives]
+        for unwanted, reason in (*twice, *one.excludes):
+            apart = one.within and other.within and not {*one.within} & {*other.within}
+            if unwanted in other.gives and not apart:
+                both = f"{_in_short(one)} does not go with {_in_short(other)}"
+                raise InputError(f"departures: {both}: {reason}")
+    for one in departures:
         for needed, reason in one.requires:
             if not any(needed in other.gives for other in departures):
-                raise DoesNotFit(f"departures: {_in_short(one)}", reason)
-        for unwanted, reason in one.excludes:
-            for other in departures:
-                if unwanted in other.gives and not _apart(one, other):
-                    raise DoesNotFit(
-                        f"departures: {_in_short(one)} does not go with {_in_short(other)}", reason
-                    )
-
-
-def _apart(one: Departure, other: Departure) -> bool:
-    """Return True if two departures concern different areas."""
-    return bool(one.within and other.within) and not set(one.within) & set(other.within)
+                raise InputError(f"departures: {_in_short(one)}: {reason}")
 
 
 def _in_short(departure: Departure) -> str:

@@ -39,7 +39,7 @@ OPERATORS: dict[type, Callable] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-_SIGNS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_IN_PLACE = (ast.Add, ast.Sub, ast.Mult, ast.Div)  # += -= *= /=
 _OF_NUMPY = (
     "sin",
     "cos",
@@ -71,24 +71,11 @@ FUNCTIONS: dict[str, Callable] = {
 }
 
 
-class Statement(NamedTuple):
-    """One statement of a piece of code.
-
-    Attributes
-    ----------
-    name
-        Name that is assigned to; empty for an expression that stands alone.
-    value
-        Expression that is assigned: v + x for `v += x`.
-    """
-
-    name: str
-    value: ast.expr
-
-
 @functools.cache
-def parse(code: str) -> tuple[Statement, ...]:
-    """Return the statements of ``code``, each an expression or an assignment to one name."""
+def parse(code: str) -> tuple[tuple[str, ast.expr], ...]:
+    """Return the statements of ``code``, each as the name that it assigns to and the expression
+    that is assigned: v + x for `v += x`. The name is empty for an expression that stands alone.
+    """
     try:
         nodes = ast.parse(inspect.cleandoc(code)).body
     except SyntaxError as error:
@@ -109,17 +96,17 @@ def _nested_deeper(node: ast.AST, levels: int) -> bool:
     )
 
 
-def _statement(node: ast.stmt) -> Statement:
+def _statement(node: ast.stmt) -> tuple[str, ast.expr]:
     """Return a parsed statement; refuse all but expressions and assignments to one name."""
     match node:
         case ast.Expr(value=value):
-            return Statement("", value)
+            return "", value
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            return Statement(name, value)
+            return name, value
         case ast.AugAssign(target=ast.Name(id=name), op=op, value=added):
             value = ast.BinOp(ast.Name(name), op, added)
-            if type(op) in _SIGNS:
-                return Statement(name, value)
+            if isinstance(op, _IN_PLACE):
+                return name, value
             raise InputError(
                 f"must assign with = += -= *= or /=; write {name} = {ast.unparse(value)}"
             )
@@ -138,13 +125,10 @@ class Names(NamedTuple):
         Names whose value is needed from outside, in the order in which they are met.
     written
         Names that statements assign to, in the same order.
-    called
-        Functions.
     """
 
     read: tuple[str, ...]
     written: tuple[str, ...]
-    called: tuple[str, ...]
 
 
 @functools.cache
@@ -152,17 +136,14 @@ def names_in(code: str) -> Names:
     """Return all names in ``code``: an expression, or statements."""
     read: dict[str, None] = {}
     written: dict[str, None] = {}
-    called: dict[str, None] = {}
     for name, value in parse(code):
-        functions = [node.func for node in ast.walk(value) if isinstance(node, ast.Call)]
-        for node in ast.walk(value):
-            if isinstance(node, ast.Name) and node in functions:
-                called[node.id] = None
-            elif isinstance(node, ast.Name) and node.id not in written and node.id not in CONSTANTS:
-                read[node.id] = None
+        nodes = list(ast.walk(value))
+        functions = [node.func for node in nodes if isinstance(node, ast.Call)]
+        names = [n.id for n in nodes if isinstance(n, ast.Name) and n not in functions]
+        read |= dict.fromkeys(n for n in names if n not in written and n not in CONSTANTS)
         if name:
             written[name] = None
-    return Names(tuple(read), tuple(written), tuple(called))
+    return Names(tuple(read), tuple(written))
 
 
 def rename(code: str, names: Mapping[str, str]) -> str:
@@ -176,32 +157,6 @@ def rename(code: str, names: Mapping[str, str]) -> str:
         if isinstance(node, ast.Name):
             node.id = names.get(node.id, node.id)
     return ast.unparse(tree)
-
-
-def write_out(code: str, fixed: Collection[str], kept: Collection[str]) -> str:
-    r"""Return statements in which whatever follows from ``fixed`` names alone, and is not ``kept``,
-    is written where it is read.
-
-    >>> write_out("half = gain / 2\nz = half * z", fixed={"gain"}, kept={"z"})
-    'z = (gain / 2) * z'
-    """
-    known: dict[str, str] = {}
-    lines = []
-    for node in ast.parse(inspect.cleandoc(code)).body:
-        assert isinstance(node, ast.Assign | ast.AugAssign)
-        name = ast.unparse(node.target if isinstance(node, ast.AugAssign) else node.targets[0])
-        value = rename(ast.unparse(node.value), known)
-        sign = "="
-        if isinstance(node, ast.AugAssign):
-            sign = f"{_SIGNS[type(node.op)]}="
-            if name in known:
-                sign, value = "=", f"{known[name]} {sign[0]} ({value})"
-        if sign == "=" and name not in kept and {*names_in(value).read} <= {*fixed}:
-            known[name] = f"({value})"
-        else:
-            known.pop(name, None)
-            lines.append(f"{name} {sign} {value}")
-    return "\n".join(lines)
 
 
 def subtracts(code: str, name: str) -> bool:
@@ -319,9 +274,9 @@ def evaluate(expression: str | float, values: Mapping[str, object]):
     """
     if not isinstance(expression, str):
         return expression
-    (statement,) = parse(expression)
+    ((_, node),) = parse(expression)
     with np.errstate(all="ignore"):  # a value that is not finite is refused where it is used
-        return value_of(statement.value, {**FUNCTIONS, **CONSTANTS, **values})
+        return value_of(node, {**FUNCTIONS, **CONSTANTS, **values})
 
 
 def value_of(node: ast.expr, known: Mapping[str, Any]):

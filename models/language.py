@@ -64,17 +64,14 @@ _COMPILED = re.compile(
 )
 
 
-def other_meaning(name: str) -> str:
-    """Return the meaning of ``name`` for which no variable can have it; empty if there is none."""
-    if _BRIAN2.fullmatch(name):
-        return "a name that Brian2 uses itself"
-    return "a unit" if _UNIT.fullmatch(name) else _word(name)
-
-
-def _word(name: str) -> str:
-    """Return the meaning of ``name`` for which neither a variable nor a part can have it; empty if
+def other_meaning(name: str, variable: bool = True) -> str:
+    """Return the meaning of ``name`` for which no ``variable``, or no part, can have it; empty if
     there is none.
     """
+    if variable and _BRIAN2.fullmatch(name):
+        return "a name that Brian2 uses itself"
+    if variable and _UNIT.fullmatch(name):
+        return "a unit"
     if name in FUNCTIONS or name in CONSTANTS:
         return "a function or a constant of the language"
     taken = _COMPILED.fullmatch(name) or keyword.iskeyword(name)
@@ -91,7 +88,7 @@ def check_name(field: str, name: object, variable: bool = False) -> str:
         raise InputError(
             f"{field}: must be a name without spaces (got {name!r}); letters, digits and _"
         )
-    if meaning := other_meaning(name) if variable else _word(name):
+    if meaning := other_meaning(name, variable):
         raise InputError(
             f"{field}: must be a name without another meaning (got {name!r}, {meaning})"
         )
@@ -172,18 +169,15 @@ def _check(node: ast.expr, further: tuple[str, ...]) -> float | None:
     worth = [_check(part, further) for part in parts]
     if len(worth) == 3 and None not in worth[1:] and worth[1] > worth[2]:  # type: ignore[operator]
         raise InputError(f"clip: must have its lower bound first (got {_quote(node)})")
-    value = _value(node) if known and None not in worth else None
+    value = None
+    if known and None not in worth:
+        with np.errstate(all="ignore"):
+            value = float(np.ravel(value_of(node, {**FUNCTIONS, **CONSTANTS}))[0])
     dividing = isinstance(getattr(node, "op", None), (ast.Div, ast.FloorDiv, ast.Mod))
     overflows = value is not None and not math.isfinite(value) and all(map(math.isfinite, worth))  # type: ignore[arg-type]
     if overflows or (dividing and worth[1] == 0):
         raise InputError(f"must have a finite value (got {_quote(node)})")
     return value
-
-
-def _value(node: ast.expr) -> float:
-    """Return the value of an expression of numbers alone."""
-    with np.errstate(all="ignore"):
-        return float(np.ravel(value_of(node, {**FUNCTIONS, **CONSTANTS}))[0])
 
 
 def _arguments(call: ast.Call, function: str, further: tuple[str, ...]) -> list[ast.expr]:

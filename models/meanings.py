@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from biorrr.errors import InputError
 from biorrr.models.expressions import Names, names_in
-from biorrr.models.parts import Parts, Pathway, Population
+from biorrr.models.parts import Parts, Pathway, Population, Variable
 
 
 @dataclass(frozen=True)
@@ -50,38 +50,41 @@ class Meanings:
     ----------
     parts
         The circuit's populations and pathways.
-    further
-        Variables that parts have beyond those they declare, as (part, variable).
 
     Attributes
     ----------
     declared
-        Variables of each part, by its name and theirs.
+        Variables of each part, by its name and theirs: its own, and those that it is given.
     broadcast
         The part that broadcasts each name that all parts can read.
     """
 
-    def __init__(self, parts: Parts, further: Iterable[tuple[str, str]] = ()) -> None:
+    def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.declared = {part.name: part.declared for part in parts.everything}
         self.broadcast = {
             v.name: p.name for p in parts.populations for v in p.variables if v.per == "circuit"
         }
         self._aliases = {(p.name, n): v for p in parts.populations for n, v in p.aliases}
-        self._known = {
-            (part, name) for part, variables in self.declared.items() for name in variables
-        } | {*further}
+
+    def declare(self, part: str, name: str, unit: str = "1") -> str:
+        """Give each cell or synapse of ``part`` a further activity; return it as "part.name"."""
+        pathway = isinstance(self.parts[part], Pathway)
+        variable = Variable(name, per="synapse" if pathway else "cell", unit=unit)
+        self.declared[part][name] = variable
+        return f"{part}.{name}"
 
     def find(self, part: Population | Pathway, name: str) -> Meaning | None:
         """Return what ``name`` means in the code of ``part``; None if it is no variable that the
         part can read.
         """
-        if (part.name, name) in self._known:
+        if name in self.declared.get(part.name, ()):
             return Meaning("own", part.name, name)
         stem, _, side = name.rpartition("_")
         if isinstance(part, Pathway) and side in ("pre", "post"):
             end = part.source if side == "pre" else part.target
-            variable = stem if (end, stem) in self._known else self._aliases.get((end, stem))
+            known = stem in self.declared.get(end, ())
+            variable = stem if known else self._aliases.get((end, stem))
             if variable is not None:
                 return Meaning(side, end, variable)
         heard = next((n for n in (f"{name}_{part.area}", name) if n in self.broadcast), None)
@@ -95,14 +98,12 @@ class Meanings:
         return frozenset(found.key for name in names if (found := self.find(part, name)))
 
     def role(self, key: str) -> str:
-        """Return the role of the declared variable ``key``, "part.variable"; empty if nothing
-        declares it.
-        """
+        """Return the role of the variable ``key``, "part.variable"."""
         part, _, name = key.partition(".")
-        return self.declared[part][name].role if name in self.declared[part] else ""
+        return self.declared[part][name].role
 
     def keys_of(self, role: str) -> frozenset[str]:
-        """Return the declared variables of one ``role``, as "part.variable"."""
+        """Return the variables of one ``role``, as "part.variable"."""
         return frozenset(
             f"{part}.{name}"
             for part, variables in self.declared.items()
@@ -145,18 +146,15 @@ class Meanings:
                 f"which belongs to {holders[0]}; cells know their own variables and what is"
                 " broadcast, and need a Pathway to hear of others"
             )
-        near = difflib.get_close_matches(name, self._usable_names(part), n=1, cutoff=0.75)
+        ends = ((part.source, "pre"), (part.target, "post")) if isinstance(part, Pathway) else ()
+        marked = [f"{variable}_{side}" for end, side in ends for variable in self.declared[end]]
+        usable = [*self.declared[part.name], *self.broadcast, *marked]
+        near = difflib.get_close_matches(name, usable, n=1, cutoff=0.75)
         meant = f"did you mean {near[0]}? Else " if near else ""
         return (
             f"which nothing declares; {meant}add Variable({name!r}, ...) to {part.name}, with a"
             " value where it is a parameter"
         )
-
-    def _usable_names(self, part: Population | Pathway) -> list[str]:
-        """Return all names that the code of ``part`` can use."""
-        ends = ((part.source, "pre"), (part.target, "post")) if isinstance(part, Pathway) else ()
-        marked = [f"{name}_{side}" for end, side in ends for name in self.declared[end]]
-        return [*self.declared[part.name], *self.broadcast, *marked]
 
     def check_values(self, part: Population | Pathway) -> None:
         """Check that values of parameters and memories, and the weights of a start, need nothing

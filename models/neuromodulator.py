@@ -4,12 +4,12 @@ pathway alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from biorrr.models.auto_rates import MEMORY, PLANNED, Drive, plan
 from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, sum_over
-from biorrr.models.rates import Rate
+from biorrr.models.rates import Rates
 
 PLASTICITY = {
     "x": "proximal",
@@ -35,24 +35,26 @@ def speaker(meaning: str, *spoken: Variable | Step) -> Population:
     return Population(1, "neuromodulator", meaning=meaning, shape="").adding(*spoken)
 
 
-def Neuromodulator(
-    rates: Mapping[str, Rate], others: Iterable[Variable] = REGRESSION
-) -> Population:
-    """Return the timetable of ``rates`` by path, eta0/(1 + t/N), with ``others`` that the
-    neuromodulator broadcasts.
+def Neuromodulator(rates: Rates, others: Iterable[Variable] = REGRESSION) -> Population:
+    """Return the timetable of ``rates``, eta0/(1 + t/N), with ``others`` that the neuromodulator
+    broadcasts.
     """
     start = [
-        broadcast(f"eta0_{p}", f"eta_{p} at the first sample", "parameter", r.eta0)
-        for p, r in rates.items()
+        broadcast(f"eta0_{p}", f"eta_{p} at the first sample", "parameter", getattr(rates, p).eta0)
+        for p in PLASTICITY
     ]
     half = [
-        broadcast(f"N_{p}", f"samples after which eta_{p} has halved", "parameter", r.N)
-        for p, r in rates.items()
+        broadcast(
+            f"N_{p}", f"samples after which eta_{p} has halved", "parameter", getattr(rates, p).N
+        )
+        for p in PLASTICITY
     ]
     # In replay the sample count stands still, and so do the rates.
-    step = Step("input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in rates))
+    step = Step(
+        "input", "\n".join(f"eta_{p} = eta0_{p} / (1 + sample / N_{p})" for p in PLASTICITY)
+    )
     meaning = "Broadcasts the learning rates of a timetable, eta0 / (1 + t/N)."
-    return speaker(meaning, *(ETAS[p] for p in rates), *others, *start, *half, step)
+    return speaker(meaning, *ETAS.values(), *others, *start, *half, step)
 
 
 _UNKNOWN = plan(k=1, s=0.0, drive=Drive.white(1))  # until there are data
@@ -136,5 +138,5 @@ def fit_rates(parts: Parts) -> Parts:
         parts["pyramidal"].adding(power),
         AdaptiveNeuromodulator(),
         replace(inhibitory, sums=(*inhibitory.sums, ("power", "w**2"))),
-        *(sum_over(name, source, "neuromodulator", *rest) for name, source, *rest in heard),
+        *(sum_over("neuromodulator", *one) for one in heard),
     )

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 
-from biorrr.models.neuromodulator import PLASTICITY, Neuromodulator
+from biorrr.models.neuromodulator import Neuromodulator
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, parameter
-from biorrr.models.rates import Rate, Rates
+from biorrr.models.rates import Rates
 
 
 def Clock(
@@ -221,9 +221,7 @@ def microcircuit_parts(k: int, interneurons: int, rates: Rates | None = None) ->
     return Parts(
         populations=(
             Clock(),
-            Neuromodulator(
-                {path: Rate(0.0) if rates is None else getattr(rates, path) for path in PLASTICITY}
-            ),
+            Neuromodulator(rates or Rates(0.0)),
             SensoryInput(),
             InstructiveInput(),
             PyramidalNeurons(k),

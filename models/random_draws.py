@@ -80,25 +80,24 @@ def gaussian_draw(seed, stream, moment, index) -> np.ndarray:
 
 def poisson_draw(mean, seed, stream, moment, index) -> np.ndarray:
     """Draw Poisson numbers of ``mean``, one for each place."""
-    means, uniforms = np.broadcast_arrays(mean, uniform_draw(seed, stream, moment, index))
-    counts = np.array(
-        [_poisson(float(mu), float(u)) for mu, u in zip(means.flat, uniforms.flat, strict=True)]
-    )
-    large = means.reshape(-1) > LARGEST_MEAN
-    if large.any():
-        spread = np.sqrt(means) * gaussian_draw(seed, stream, moment, index)
-        counts = np.where(large, np.floor(means + spread + 0.5).reshape(-1), counts)
-    return counts.reshape(means.shape)
+    place = seed, stream, moment, index
+    place = seed, stream, moment, index
+    uniforms, gaussians = uniform_draw(*place), gaussian_draw(*place)
+    with np.errstate(invalid="ignore"):  # a mean may be NaN
+        return np.vectorize(_poisson, otypes=[float])(mean, uniforms, gaussians)
 
 
-def _poisson(mean: float, u: float) -> float:
+def _poisson(mean: float, u: float, gaussian: float) -> float:
     """Turn a uniform ``u`` into a Poisson number: take the probabilities from it, the likeliest
     number first.
 
-    That needs about sqrt(mean) steps and no probability small enough to vanish.
+    That needs about sqrt(mean) steps and no probability small enough to vanish. Large numbers are
+    made of a ``gaussian`` one.
     """
-    if not 0 < mean <= LARGEST_MEAN:
+    if not mean > 0:
         return mean * 0
+    if mean > LARGEST_MEAN:
+        return np.floor(mean + np.sqrt(mean) * gaussian + 0.5)
     low = high = mode = float(math.floor(mean))
     below = above = math.exp(mode * math.log(mean) - mean - math.lgamma(mode + 1))
     u -= above

@@ -81,7 +81,11 @@ def test_arrows_point_downwards(room):
             room == "circuit"
             and (
                 function.startswith("plot_")
-                or function in ("angles", "fit", "partial_fit", "score", "summary", "theory_of")
+                or function
+                in (
+                    *("angles", "fit", "partial_fit", "score", "signal_strengths"),
+                    *("summary", "theory_of"),
+                )
             )
             and within(module, "biorrr.analysis")
         )
@@ -175,8 +179,9 @@ def test_datasets_leave_dask_to_those_who_use_it():
     pytest.importorskip("dask.array")
     script = (
         "import sys, xarray as xr\n"
-        "from biorrr.circuit.results.dataset import LabelledArrays\n"
-        "data = LabelledArrays({'a': ('x', [1.0, 2.0])}, {'x': [3, 4]}, {}).dataset()\n"
+        "from biorrr.circuit.results.dataset import leave_dask_out\n"
+        "leave_dask_out()\n"
+        "data = xr.Dataset({'a': ('x', [1.0, 2.0])}, {'x': [3, 4]})\n"
         "joined = xr.concat([data, data.sel(x=[4])], 'x') + 1\n"
         "print(joined['a'].values.tolist(), 'dask' in sys.modules)\n"
         "import dask.array\n"

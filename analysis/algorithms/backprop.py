@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
@@ -12,17 +13,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, initial_weights, learner
+from biorrr.analysis.algorithms.estimator import (
+    FilterLearner,
+    initial_weights,
+    learner,
+    shuffled_passes,
+)
 from biorrr.analysis.algorithms.kernel import (
     add_outer,
     add_product,
-    falling,
     kernel,
     mix,
-    rate_table,
+    rates_at,
     set_gram,
     set_product,
     square,
+    vanished,
 )
 from biorrr.analysis.checks import check_pair, given_rates, ridge_pair
 from biorrr.analysis.regression.exact_solution import covariances
@@ -37,7 +43,7 @@ _CHECK_EVERY = 100  # iterations offline between looks at whether the gradients 
 
 
 @learner
-class TwoLayerANN(OnlineFilterLearner):
+class TwoLayerANN(FilterLearner):
     """Two-layer linear network y^ = Vy Vx'x, trained by backprop on the squared error (Eqs. 12 and
     13).
 
@@ -110,70 +116,51 @@ class TwoLayerANN(OnlineFilterLearner):
         if given_rates(self.rates) is None:
             xx, yy = (np.square(A).sum() / len(A) or 1.0 for A in (X, Y))
             size_x, size_y = 0.5 / np.sqrt(m * xx), 0.5 * np.sqrt(yy / n)
-        sizes = size_x, size_y, 0.0
-        self.Vx_, self.Vy_, _ = initial_weights((m, n, k), sizes, rng, self.Vx0, self.Vy0, None)
+        Vx, Vy, _ = initial_weights((m, n, k), (size_x, size_y, 0.0), rng)
+        self.Vx_, self.Vy_ = self._given("Vx0", Vx), self._given("Vy0", Vy)
         self._mean_squares = np.zeros(2)  # <|x|^2>, <|y|^2>
-        self.t_ = 0
 
     def _present(self, X, Y, order):
-        rates = rate_table(given_rates(self.rates), "xy")
+        samples, ridge_x = self.t_ + np.arange(len(order)), ridge_pair(self.ridge_)[0]
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()
-        mean_squares = self._mean_squares.copy()
-        _present(X, Y, order, self.t_, Vx, Vy, ridge_pair(self.ridge_)[0], rates, mean_squares)
-        self.Vx_, self.Vy_, self._mean_squares = Vx.T, Vy.T, mean_squares
-        self.t_ += len(order)
+        rates = rates_at(samples, self.rates, "xy")
+        _present(X, Y, order, self.t_, Vx, Vy, ridge_x, rates, self._mean_squares)
+        self.Vx_, self.Vy_ = Vx.T, Vy.T
 
-    def _learn(self, X, Y, stops, rng):
-        if self.online:
-            yield from super()._learn(X, Y, stops, rng)
-            return
-        self._begin(X, Y, rng)
-        rates = rate_table(given_rates(self.rates), "xy")
-        Vx, Vy, t, converged = self.Vx_, self.Vy_, 0, False
-        _iterate(
-            np.eye(len(Vx)), np.zeros((len(Vx), len(Vy))), Vx, Vy, 0, 0, rates, np.ones(2), 0.0
-        )  # compiles
-        yield 0
+    def _iterations(self, X, Y, rng):
         Cxx, Cxy, _ = covariances(X, Y, self.ridge_)
-        scales = np.ones(2)
+        rates, scales = rates_at(np.arange(self.steps), self.rates, "xy"), np.ones(2)
         if not len(rates):
-            scales[0] = linalg.eigvalsh(Cxx, subset_by_index=[len(Cxx) - 1] * 2)[0] or 1.0
-            scales[1] = np.square(Y).sum() / len(Y) or 1.0
-        for stop in stops:
-            Vx, Vy, t, converged = _iterate(Cxx, Cxy, Vx, Vy, t, stop, rates, scales, self.tol)
-            self.Vx_, self.Vy_, self.t_ = Vx, Vy, t
-            yield t
-            if converged:
-                return
+            scales[:] = linalg.eigvalsh(Cxx)[-1] or 1.0, np.square(Y).sum() / len(Y) or 1.0
+        return partial(_iterate, Cxx, Cxy, self.Vx_, self.Vy_, rates, scales, self.tol)
 
 
 @kernel
-def _iterate(Cxx, Cxy, Vx, Vy, t, stop, rates, scales, tol):
-    """Gradient descent on the covariances of all data from step t to ``stop`` or convergence.
+def _iterate(Cxx, Cxy, Vx, Vy, rates, scales, tol, t, stop):
+    """Gradient descent on the covariances of all data from step t to ``stop`` or convergence;
+    returns the step, and whether converged.
 
-    Returns Vx (m, k), Vy (n, k), the step, and whether converged. rates is (2, 2), eta0 and N for x
-    and y, or (0, 2) for rates that follow the data; scales (2,) are the largest eigenvalue of Cxx
-    and <|y|^2>.
+    Changes in place Vx (m, k) and Vy (n, k). rates are those of x and y at each step, (steps, 2),
+    or (0, 2) where they follow the data; scales (2,) are then the largest eigenvalue of Cxx and
+    <|y|^2>.
     """
     converged = False
     while t < stop and not converged:
         CxxVx = Cxx @ Vx
         Czz, VyVy = Vx.T @ CxxVx, Vy.T @ Vy
         if len(rates):
-            eta_x, eta_y = falling(rates, 0, t), falling(rates, 1, t)
+            eta_x, eta_y = rates[t]
         else:
             eta_y = 0.5 / (np.trace(VyVy) / scales[1] + np.trace(Czz))
             eta_x = eta_y / (scales[0] * scales[1])
         gain_x, loss_x = Cxy @ Vy, CxxVx @ VyVy
         gain_y, loss_y = Cxy.T @ Vx, Vy @ Czz
-        Vx = Vx + eta_x * (gain_x - loss_x)
-        Vy = Vy + eta_y * (gain_y - loss_y)
+        Vx += eta_x * (gain_x - loss_x)
+        Vy += eta_y * (gain_y - loss_y)
         t += 1
         if t % _CHECK_EVERY == 0:
-            converged = np.linalg.norm(gain_x - loss_x) <= tol * np.linalg.norm(
-                loss_x
-            ) and np.linalg.norm(gain_y - loss_y) <= tol * np.linalg.norm(loss_y)
-    return Vx, Vy, t, converged
+            converged = vanished(gain_x, loss_x, tol) and vanished(gain_y, loss_y, tol)
+    return t, converged
 
 
 @kernel
@@ -181,25 +168,25 @@ def _present(X, Y, order, t, Vx, Vy, ridge_x, rates, mean_squares):
     """Backprop for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample
     count t on.
 
-    Changes in place Vx (k, m) and Vy (k, n), transposed, and mean_squares (2,). rates is (2, 2),
-    eta0 and N for x and y, or (0, 2) for rates that follow the data.
+    Changes in place Vx (k, m) and Vy (k, n), transposed, and mean_squares (2,). rates are
+    those of x and y for each sample, (n_presented, 2), or (0, 2) where they follow the data.
     """
     (k, m), n = Vx.shape, Vy.shape[1]
     z, back, error = np.empty(k), np.empty(k), np.empty(n)
     gram_x, gram_y = np.empty((k, k)), np.empty((k, k))
     moved_x, moved_y = np.empty((k, m)), np.empty((k, n))
     tiny = 1e-300  # keeps rates finite where all samples so far are zero
-    for row in order:
+    for i, row in enumerate(order):
         x, y = X[row], Y[row]
         set_product(z, Vx, x)
         error[:] = y
         for j in range(k):
-            for i in range(n):
-                error[i] -= Vy[j, i] * z[j]
+            for h in range(n):
+                error[h] -= Vy[j, h] * z[j]
         set_product(back, Vy, error)
 
         if len(rates):
-            eta_x, eta_y = falling(rates, 0, t), falling(rates, 1, t)
+            eta_x, eta_y = rates[i]
         else:
             xx, yy = ridge_x + tiny + square(x), tiny + square(y)
             zz, vx, vy = tiny + square(z), tiny + square(Vx), tiny + square(Vy)
@@ -272,9 +259,7 @@ def _learned(
     rng = np.random.default_rng(seed)
     sizes = [X.shape[1], *layers, Y.shape[1]]
     weights = [rng.standard_normal((a, b)) / np.sqrt(a) for a, b in pairwise(sizes)]
-    order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-samples // len(X)))])[
-        :samples
-    ]
+    order = shuffled_passes(len(X), samples, rng)
     for start in range(0, samples, batch):
         rows = order[start : start + batch]
         activities = [X[rows]]

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from biorrr.analysis.algorithms.estimator import (
-    FilterLearner,
-    OnlineFilterLearner,
-    check_weights,
-    initial_weights,
-    learner,
-)
+from biorrr.analysis.algorithms.estimator import FilterLearner, initial_weights, learner
 from biorrr.analysis.algorithms.kernel import (
     add_outer,
     add_product,
-    falling,
     kernel,
     mix,
-    rate_table,
+    rates_at,
     set_gram,
     set_product,
     square,
+    vanished,
 )
 from biorrr.analysis.checks import given_rates, ridge_pair
 from biorrr.analysis.regression.exact_solution import covariances, sigma_inverse
@@ -93,83 +89,73 @@ class OfflineBioRRR(FilterLearner):
     Vy0: ArrayLike | None = None
     Q0: ArrayLike | None = None
 
-    def _learn(self, X, Y, stops, rng):
-        m, n, s = X.shape[1], Y.shape[1], self.s
-        given = given_rates(self.rates)
+    online = False
+
+    def _begin(self, X, Y, rng):
+        m, n, s, given = X.shape[1], Y.shape[1], self.s, given_rates(self.rates)
         if given:
-            start = given.start
+            sizes = given.start
         else:  # so that learning runs alike at any scale of the data
             xx, yy = (np.square(A).sum() / len(A) or 1.0 for A in (X, Y))
             bound = yy / (
                 1 - s + s * yy
             )  # on M's eigenvalues, which are those of QQ' at the optimum
-            start = 0.01 / np.sqrt(xx), 0.03 * bound / np.sqrt(n * yy), 0.3 * np.sqrt(bound)
-        Vx, Vy, Q = initial_weights((m, n, self.k), start, rng, self.Vx0, self.Vy0, self.Q0)
-        self.Vx_, self.Vy_, self.Q_ = Vx, Vy, Q
-        rates = rate_table(given, "xyq")
-        _iterate(
-            np.eye(m), np.zeros((m, n)), np.eye(n), Vx, Vy, Q, 0, 0, rates, np.ones(2), 0.0
-        )  # compiles
-        yield 0
-        Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
-        Sigma_inv = sigma_inverse(Cyy, self.s)
-        scales = np.ones(2)
-        if not len(rates):
-            xx, yy = (
-                linalg.eigvalsh(C, subset_by_index=[len(C) - 1] * 2)[0] or 1.0 for C in (Cxx, Cyy)
-            )
-            scales[:] = xx, 1 / ((1 - self.s) / _DISTAL_DECAY + self.s * yy / _DISTAL)
-        t, converged = 0, False
-        for stop in stops:
-            Vx, Vy, Q, t, converged = _iterate(
-                Cxx, Cxy, Sigma_inv, Vx, Vy, Q, t, stop, rates, scales, self.tol
-            )
-            self.Vx_, self.Vy_, self.Q_ = Vx, Vy, Q
-            yield t
-            if converged:
-                return
+            sizes = 0.01 / np.sqrt(xx), 0.03 * bound / np.sqrt(n * yy), 0.3 * np.sqrt(bound)
+        Vx, Vy, Q = initial_weights((m, n, self.k), sizes, rng)
+        self.Vx_, self.Vy_ = self._given("Vx0", Vx), self._given("Vy0", Vy)
+        self.Q_ = self._given("Q0", Q)
 
-    def _passes(self, t, n_samples):
-        return 2.0 * t  # the products with Vy, then those with the Vx that they have changed
+    def _iterations(self, X, Y, rng):
+        Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
+        rates, scales = rates_at(np.arange(self.steps), self.rates, "xyq"), np.ones(2)
+        if not len(rates):
+            xx, yy = (linalg.eigvalsh(C)[-1] or 1.0 for C in (Cxx, Cyy))
+            scales[:] = xx, 1 / ((1 - self.s) / _DISTAL_DECAY + self.s * yy / _DISTAL)
+        weights = self.Vx_, self.Vy_, self.Q_
+        Sigma_inv = sigma_inverse(Cyy, self.s)
+        return partial(_iterate, Cxx, Cxy, Sigma_inv, *weights, rates, scales, self.tol)
+
+    def _passes(self, n_samples):
+        return 2.0 * self.t_  # the products with Vy, then those with the Vx that they have changed
 
 
 @kernel
-def _iterate(Cxx, Cxy, Sigma_inv, Vx, Vy, Q, t, stop, rates, scales, tol):
-    """Alg. 1 from step t to ``stop`` or convergence.
+def _iterate(Cxx, Cxy, Sigma_inv, Vx, Vy, Q, rates, scales, tol, t, stop):
+    """Alg. 1 from step t to ``stop`` or convergence; returns the step, and whether converged.
 
-    Returns Vx (m, k), Vy (n, k), Q (k, l), the step, and whether converged. rates is (3, 2), eta0
-    and N for x, y and q, or (0, 2) for rates that follow the data; scales (2,) are then the largest
-    eigenvalue of Cxx and eta_y at t = 0.
+    Changes in place Vx (m, k), Vy (n, k) and Q (k, l). rates are those of x, y and q at each step,
+    (steps, 3), or (0, 3) where they follow the data; scales (2,) are then the largest eigenvalue of
+    Cxx and eta_y at t = 0.
     """
     converged = False
     while t < stop and not converged:
         QQ = Q @ Q.T
         drive, inhibition = Cxy @ Vy, (Cxx @ Vx) @ QQ
-        eta_x = falling(rates, 0, t) if len(rates) else 1 / (scales[0] * np.trace(QQ))
-        Vx = Vx + eta_x * (drive - inhibition)
+        eta_x = rates[t, 0] if len(rates) else 1 / (scales[0] * np.trace(QQ))
+        Vx += eta_x * (drive - inhibition)
         cross, decay = Cxy.T @ Vx, Sigma_inv @ Vy
-        eta_y = falling(rates, 1, t) if len(rates) else scales[1] / (1 + t / _N)
-        Vy = Vy + eta_y * (cross - decay)
+        eta_y = rates[t, 1] if len(rates) else scales[1] / (1 + t / _N)
+        Vy += eta_y * (cross - decay)
         Czz = Vx.T @ (Cxx @ Vx)
-        growth, before = Czz @ Q, Q
+        growth, before = Czz @ Q, Q.copy()
         eta_q = (
-            falling(rates, 2, t)
+            rates[t, 2]
             if len(rates)
             else min(_INTERNEURON / (1 + t / _N), _Q_GROWTH / np.trace(Czz))
         )
-        Q = Q + eta_q * (growth - Q)
+        Q += eta_q * (growth - before)
         t += 1
         if t % _CHECK_EVERY == 0:
             converged = (
-                np.linalg.norm(drive - inhibition) <= tol * np.linalg.norm(inhibition)
-                and np.linalg.norm(cross - decay) <= tol * np.linalg.norm(decay)
-                and np.linalg.norm(growth - before) <= tol * np.linalg.norm(before)
+                vanished(drive, inhibition, tol)
+                and vanished(cross, decay, tol)
+                and vanished(growth, before, tol)
             )
-    return Vx, Vy, Q, t, converged
+    return t, converged
 
 
 @learner
-class OnlineBioRRR(OnlineFilterLearner):
+class OnlineBioRRR(FilterLearner):
     """Online Bio-RRR (Alg. 2): stochastic gradient descent in Vx and Vy, ascent in Q.
 
     For each sample, with z = Vx'x, n = Rz, a = Vy'y (Eqs. 9 to 11; supplement D for R)::
@@ -203,7 +189,7 @@ class OnlineBioRRR(OnlineFilterLearner):
     Vx_, Vy_, Q_, R_ : (m, k), (n, k), (k, l), (l, k)
         Weights.
 
-    The rest is as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
+    The rest is as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
 
     Examples
     --------
@@ -225,46 +211,23 @@ class OnlineBioRRR(OnlineFilterLearner):
 
     def _begin(self, X, Y, rng):
         self._drive = Drive.of(X, Y, ridge_pair(self.ridge_))
-        m, n = X.shape[1], Y.shape[1]
         rates = given_rates(self.rates)
-        start = rates.start if rates else self._drive.start(self.s)
-        self.Vx_, self.Vy_, self.Q_ = initial_weights(
-            (m, n, self.k), start, rng, self.Vx0, self.Vy0, self.Q0
-        )
-        self.R_ = (
-            self.Q_.T.copy() if self.R0 is None else check_weights("R0", self.R0, self.Q_.T.shape)
-        )
+        sizes = rates.start if rates else self._drive.start(self.s)
+        Vx, Vy, Q = initial_weights((X.shape[1], Y.shape[1], self.k), sizes, rng)
+        self.Vx_, self.Vy_ = self._given("Vx0", Vx), self._given("Vy0", Vy)
+        self.Q_ = self._given("Q0", Q)
+        self.R_ = self._given("R0", self.Q_.T.copy())
         self._mean_power = np.zeros(1)  # |z|^2 per cell, averaged over the last samples
-        self.t_ = 0
 
     def _present(self, X, Y, order):
-        rates = rate_table(given_rates(self.rates), "xyqr")
-        s, (ridge_x, ridge_y), drive = float(self.s), ridge_pair(self.ridge_), self._drive
-        planned = plan(self.k, s, drive, self._last)
+        s, ridges, samples = float(self.s), ridge_pair(self.ridge_), self.t_ + np.arange(len(order))
+        planned = plan(self.k, s, self._drive, self._last)
         policy = np.array([planned[name] for name in PLANNED])
-        Vx, Vy = (
-            self.Vx_.T.copy(),
-            self.Vy_.T.copy(),
-        )  # a filter a row: the kernel's inner loops run along filters
-        Q, R = self.Q_.copy(), self.R_.copy()
-        _present(
-            X,
-            Y,
-            order,
-            self.t_,
-            Vx,
-            Vy,
-            Q,
-            R,
-            s,
-            ridge_x,
-            ridge_y,
-            rates,
-            policy,
-            self._mean_power,
-        )
+        rates = rates_at(samples, self.rates, "xyqr")
+        # A filter a row: the kernel's inner loops run along filters.
+        Vx, Vy, Q, R = self.Vx_.T.copy(), self.Vy_.T.copy(), self.Q_.copy(), self.R_.copy()
+        _present(X, Y, order, self.t_, Vx, Vy, Q, R, s, *ridges, rates, policy, self._mean_power)
         self.Vx_, self.Vy_, self.Q_, self.R_ = Vx.T, Vy.T, Q, R
-        self.t_ += len(order)
 
 
 @kernel
@@ -272,22 +235,18 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, policy, m
     """Run Alg. 2 for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample
     count t on.
 
-    Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); and R (l, k). rates is (4, 2),
-    eta0 and N for x, y, q and r, or (0, 2) for rates that follow the data. Those follow ``policy``,
-    the numbers of :data:`biorrr.models.auto_rates.PLANNED` in their order, and mean_power (1,),
-    changed in place: |z|^2 per cell, a running mean.
+    Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); and R (l, k). rates are those of
+    x, y, q and r for each sample, (n_presented, 4), or (0, 4) where they follow the data. They then
+    follow ``policy``, the numbers of :data:`biorrr.models.auto_rates.PLANNED` in their order, and
+    mean_power (1,), changed in place: |z|^2 per cell, a running mean.
     """
     (k, m), l = Vx.shape, Q.shape[1]
     z, a, plateau, interneurons = np.empty(k), np.empty(k), np.empty(k), np.empty(l)
-    Czz, learned, gain, moved = (
-        np.empty((k, k)),
-        np.empty((k, l)),
-        np.empty((k, k)),
-        np.empty((k, m)),
-    )
+    Czz, gain = np.empty((k, k)), np.empty((k, k))
+    learned, moved = np.empty((k, l)), np.empty((k, m))
     base_x, base_y, base_q, single_x, single_q, least_power, least_gain, last, fall = policy
     tiny = 1e-300  # keeps rates finite where a sample is zero
-    for row in order:
+    for i, row in enumerate(order):
         x, y = X[row], Y[row]
         set_product(z, Vx, x)
         set_product(a, Vy, y)
@@ -297,8 +256,7 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, policy, m
             plateau[j] = a[j] - plateau[j]
 
         if len(rates):
-            eta_x, eta_y = falling(rates, 0, t), falling(rates, 1, t)
-            eta_q, eta_r = falling(rates, 2, t), falling(rates, 3, t)
+            eta_x, eta_y, eta_q, eta_r = rates[i]
         else:
             xx, yy, zz = m * ridge_x + tiny + square(x), ridge_y + square(y), tiny + square(z)
             left = max(1 - t / last, 0.0) / (1 + t / fall)

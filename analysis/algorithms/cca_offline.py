@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from biorrr.analysis.algorithms.estimator import FilterLearner, learner
@@ -59,59 +60,35 @@ class CCALin(FilterLearner):
     steps: int = 1000
     tol: float = 1e-6
 
-    def _learn(self, X, Y, stops, rng):
+    online = False
+
+    def _begin(self, X, Y, rng):
         m, n, k = X.shape[1], Y.shape[1], self.k
-        Wx, Wy = rng.standard_normal((m, 2 * k)), rng.standard_normal((n, 2 * k))
-        projection = rng.standard_normal((2 * k, k))
-        self.Vx_, self.Wy_ = Wx @ projection, Wy @ projection
-        _iterate(
-            np.eye(m), np.zeros((m, n)), np.eye(n), Wx, Wy, np.ones((2, 2)), 1, 0.0
-        )  # compiles
-        yield 0
+        self._Wx, self._Wy = rng.standard_normal((m, 2 * k)), rng.standard_normal((n, 2 * k))
+        self._projection = rng.standard_normal((2 * k, k))
+        self.Vx_, self.Wy_ = self._Wx @ self._projection, self._Wy @ self._projection
+
+    def _iterations(self, X, Y, rng):
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
         spectra = np.array([linalg.eigvalsh(C)[[0, -1]] for C in (Cxx, Cyy)])
-        t, converged = 0, False
-        for stop in stops:
-            while t < stop and not converged:
-                Wx, Wy, converged = _iterate(
-                    Cxx, Cxy, Cyy, Wx, Wy, spectra, self.gradient_steps, self.tol
-                )
-                t += 1
-            Vx, Vy = Wx @ projection, Wy @ projection
-            self.Vx_ = Vx @ symmetric_power(Vx.T @ Cxx @ Vx, -0.5)
-            self.Wy_ = Vy @ symmetric_power(Vy.T @ Cyy @ Vy, -0.5)
-            yield t
-            if converged:
-                return
+        known = Cxx, Cxy, Cyy, self._Wx, self._Wy, spectra, self.gradient_steps, self.tol
 
-    def _passes(self, t, n_samples):
+        def iterate(t: int, stop: int) -> tuple[int, bool]:
+            t, converged = _iterate(*known, t, stop)
+            self.Vx_ = white(self._Wx @ self._projection, Cxx)
+            self.Wy_ = white(self._Wy @ self._projection, Cyy)
+            return t, converged
+
+        return iterate
+
+    def _passes(self, n_samples):
         # The products with A and B, from which the first gradient follows, and the other gradients.
-        return float(t * self.gradient_steps)
+        return float(self.t_ * self.gradient_steps)
 
 
-@kernel
-def _iterate(Cxx, Cxy, Cyy, Wx, Wy, spectra, gradient_steps, tol):
-    """One iteration from Wx (m, 2k) and Wy (n, 2k); returns both, and whether the start was a
-    solution up to ``tol``.
-
-    spectra (2, 2) are the smallest and the largest eigenvalue of Cxx (m, m) and of Cyy (n, n).
-    """
-    size = Wx.shape[1]
-    eigenvalues, U = np.linalg.eigh(Wx.T @ (Cxx @ Wx) + Wy.T @ (Cyy @ Wy))
-    norm = np.zeros((size, size))  # (W'BW)^-1/2, without the directions that W does not have
-    for j in range(size):
-        if eigenvalues[j] > eigenvalues[-1] * size * 2.3e-16:
-            norm += np.outer(U[:, j], U[:, j]) / np.sqrt(eigenvalues[j])
-    Wx, Wy = Wx @ norm, Wy @ norm
-    AWx, AWy = Cxy @ Wy, Cxy.T @ Wx
-    Gamma = Wx.T @ AWx + Wy.T @ AWy
-    residual_x, residual_y = AWx - (Cxx @ Wx) @ Gamma, AWy - (Cyy @ Wy) @ Gamma
-    residual = np.sum(residual_x * residual_x) + np.sum(residual_y * residual_y)
-    if residual <= tol**2 * (np.sum(AWx * AWx) + np.sum(AWy * AWy)):
-        return Wx, Wy, True
-    Wx = _descend(Cxx, AWx, Wx @ Gamma, spectra[0, 0], spectra[0, 1], gradient_steps)
-    Wy = _descend(Cyy, AWy, Wy @ Gamma, spectra[1, 0], spectra[1, 1], gradient_steps)
-    return Wx, Wy, False
+def white(V: NDArray, C: NDArray) -> NDArray:
+    """Return directions ``V`` (m, k) that are orthonormal in the metric ``C`` (m, m)."""
+    return V @ symmetric_power(V.T @ C @ V, -0.5)
 
 
 @kernel
@@ -128,6 +105,34 @@ def _descend(C, B, W, smallest, largest, steps):
         W, previous = ahead - (C @ ahead - B) / largest, W
         ahead = W + momentum * (W - previous)
     return W
+
+
+@kernel
+def _iterate(Cxx, Cxy, Cyy, Wx, Wy, spectra, gradient_steps, tol, t, stop):
+    """Iterate from step t to ``stop`` or until a step starts from a solution up to ``tol``; returns
+    the step, and whether it did.
+
+    Changes in place Wx (m, 2k) and Wy (n, 2k). spectra (2, 2) are the smallest and the largest
+    eigenvalue of Cxx (m, m) and of Cyy (n, n).
+    """
+    size, converged = Wx.shape[1], False
+    while t < stop and not converged:
+        eigenvalues, U = np.linalg.eigh(Wx.T @ (Cxx @ Wx) + Wy.T @ (Cyy @ Wy))
+        norm = np.zeros((size, size))  # (W'BW)^-1/2, without the directions that W does not have
+        for j in range(size):
+            if eigenvalues[j] > eigenvalues[-1] * size * 2.3e-16:
+                norm += np.outer(U[:, j], U[:, j]) / np.sqrt(eigenvalues[j])
+        Wx[:], Wy[:] = Wx @ norm, Wy @ norm
+        AWx, AWy = Cxy @ Wy, Cxy.T @ Wx
+        Gamma = Wx.T @ AWx + Wy.T @ AWy
+        residual_x, residual_y = AWx - (Cxx @ Wx) @ Gamma, AWy - (Cyy @ Wy) @ Gamma
+        residual = np.sum(residual_x * residual_x) + np.sum(residual_y * residual_y)
+        converged = residual <= tol**2 * (np.sum(AWx * AWx) + np.sum(AWy * AWy))
+        if not converged:
+            Wx[:] = _descend(Cxx, AWx, Wx @ Gamma, spectra[0, 0], spectra[0, 1], gradient_steps)
+            Wy[:] = _descend(Cyy, AWy, Wy @ Gamma, spectra[1, 0], spectra[1, 1], gradient_steps)
+        t += 1
+    return t, converged
 
 
 # of a stochastic gradient, as a share of what the largest sample would allow; halved where it is
@@ -183,68 +188,60 @@ class SAA(FilterLearner):
     steps: int = 300
     tol: float = 1e-4
 
-    def _passes(self, t, n_samples):
-        return float(self._gone_through)
+    online = False
 
-    def _learn(self, X, Y, stops, rng):
-        m, k = X.shape[1], self.k
-        ridges = ridge_pair(self.ridge_)
-        W = rng.standard_normal((m + Y.shape[1], k))
-        self.Vx_, self.Wy_, self.shift_ = W[:m], W[m:], 1 + self.gap
+    def _begin(self, X, Y, rng):
+        m, n = X.shape[1], Y.shape[1]
+        self._W = rng.standard_normal((m + n, self.k))
+        self.Vx_, self.Wy_ = np.split(self._W, [m])
+        self.shift_, self._step, self._settled = 1 + self.gap, _STEP, False
         self._gone_through = 1  # products with the first W; those of others follow from gradients
-        _sweep(X, Y, np.arange(0), self.shift_, *ridges, (1.0, 1.0), W.T.copy())  # compiles
-        yield 0
+        _sweep(X, Y, np.arange(0), self.shift_, 0.0, 0.0, np.ones(2), self._W.T.copy())  # compiles
+
+    def _iterations(self, X, Y, rng):
+        m, ridges = X.shape[1], ridge_pair(self.ridge_)
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
         A = np.block([[np.zeros_like(Cxx), Cxy], [Cxy.T, np.zeros_like(Cyy)]])
         B = linalg.block_diag(Cxx, Cyy)
-        largest = [
-            np.square(Z).sum(axis=1).max() + ridge or 1.0
-            for Z, ridge in zip((X, Y), ridges, strict=True)
-        ]
-        W = W @ symmetric_power(W.T @ B @ W, -0.5)
-        step, settled = _STEP, False
-        for t in range(1, stops[-1] + 1):
-            Gamma, BW = W.T @ A @ W, B @ W
-            # Warm start: the solution within the span of W
-            solution = W @ linalg.pinvh(self.shift_ * np.eye(k) - Gamma)
-            gradient = self.shift_ * (B @ solution) - A @ solution - BW
-            target = _ACCURACY * np.linalg.norm(gradient)
-            for _ in range(_MAX_PASSES):
-                steps = step / (self.shift_ * largest[0]), step / (self.shift_ * largest[1])
-                moved = (
-                    solution
-                    + _sweep(
-                        X,
-                        Y,
-                        rng.permutation(len(X)),
-                        self.shift_,
-                        *ridges,
-                        steps,
-                        gradient.T.copy(),
-                    ).T
-                )
-                moved_gradient = self.shift_ * (B @ moved) - A @ moved - BW
-                self._gone_through += 2  # sample by sample, and for the gradient at the end
-                if np.linalg.norm(moved_gradient) < np.linalg.norm(gradient):
-                    solution, gradient = moved, moved_gradient
-                else:
-                    step /= 2
-                if np.linalg.norm(gradient) <= target:
-                    break
-            if not settled and t % _ROUND == 0:
-                distance = 0.5 / linalg.eigvalsh(BW.T @ solution)[-1]
-                self.shift_ -= distance / 2
-                settled = distance <= self.gap
-            W = solution @ symmetric_power(solution.T @ B @ solution, -0.5)
-            AW = A @ W
-            converged = np.linalg.norm(AW - B @ W @ (W.T @ AW)) <= self.tol * np.linalg.norm(AW)
-            if converged or t in stops:
-                Vx, Wy = W[:m], W[m:]
-                self.Vx_ = Vx @ symmetric_power(Vx.T @ Cxx @ Vx, -0.5)
-                self.Wy_ = Wy @ symmetric_power(Wy.T @ Cyy @ Wy, -0.5)
-                yield t
-            if converged:
-                return
+        largest = np.array([np.square(view).sum(axis=1).max() for view in (X, Y)]) + ridges
+        largest[largest == 0] = 1.0
+        self._W = white(self._W, B)
+
+        def iterate(t: int, stop: int) -> tuple[int, bool]:
+            converged = False
+            while t < stop and not converged:
+                W, system = self._W, self.shift_ * B - A
+                BW = B @ W
+                # Warm start: the solution within the span of W
+                solution = W @ linalg.pinvh(W.T @ system @ W)
+                gradient = system @ solution - BW
+                target = _ACCURACY * linalg.norm(gradient)
+                for _ in range(_MAX_PASSES):
+                    order, steps = rng.permutation(len(X)), self._step / (self.shift_ * largest)
+                    way = _sweep(X, Y, order, self.shift_, *ridges, steps, gradient.T.copy()).T
+                    moved = system @ (solution + way) - BW
+                    self._gone_through += 2  # sample by sample, and for the gradient at the end
+                    if linalg.norm(moved) < linalg.norm(gradient):
+                        solution, gradient = solution + way, moved
+                    else:
+                        self._step /= 2
+                    if linalg.norm(gradient) <= target:
+                        break
+                t += 1
+                if not self._settled and t % _ROUND == 0:
+                    distance = 0.5 / linalg.eigvalsh(BW.T @ solution)[-1]
+                    self.shift_ -= distance / 2
+                    self._settled = distance <= self.gap
+                W = self._W = white(solution, B)
+                AW = A @ W
+                converged = linalg.norm(AW - B @ W @ (W.T @ AW)) <= self.tol * linalg.norm(AW)
+            self.Vx_, self.Wy_ = white(self._W[:m], Cxx), white(self._W[m:], Cyy)
+            return t, converged
+
+        return iterate
+
+    def _passes(self, n_samples):
+        return float(self._gone_through)
 
 
 @kernel

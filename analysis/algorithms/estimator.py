@@ -1,9 +1,9 @@
-"""Base classes of the algorithms: learning step by step, with filters kept along the way."""
+"""Base class of the algorithms: learning step by step, with filters kept along the way."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from time import process_time
@@ -16,8 +16,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from biorrr.analysis.checks import Ridge, check_k, check_s, ridge_pair
-from biorrr.analysis.regression.reduced_rank import FilterPredictor, fitted_ridge, given_ridge
+from biorrr.analysis.regression.reduced_rank import FilterPredictor, settle_ridge
 from biorrr.errors import DivergenceError, InputError
+
+Iterations = Callable[[int, int], tuple[int, bool]]
 
 
 class Path(NamedTuple):
@@ -48,12 +50,19 @@ class Path(NamedTuple):
 learner = dataclass(kw_only=True, repr=False, eq=False)
 
 
+def _learns_online(learner: FilterLearner) -> bool:
+    if not learner.online:
+        raise AttributeError("online: must be True to learn sample by sample (got False); use fit")
+    return True
+
+
 @learner
 class FilterLearner(FilterPredictor):
     """Learns k filters Vx of X that predict Y; each subclass is one algorithm.
 
     A subclass has a parameter ``steps``, an ``s`` (a parameter, or an attribute of the class where
-    the algorithm solves one member of the family only), and `_learn`.
+    the algorithm solves one member of the family only), and `_begin`. If it is ``online``, it sees
+    one sample after another in `_present`; if not, it learns from all data by `_iterations`.
 
     Parameters
     ----------
@@ -62,6 +71,9 @@ class FilterLearner(FilterPredictor):
     ridge
         Added to Cxx and Cyy; a pair sets them separately. "cv" chooses the one that predicts
         held-out samples best (:func:`~biorrr.analysis.choose_ridge`).
+    steps
+        How many samples `fit` presents, in shuffled passes through the data, or how many iterations
+        it does at most.
     snapshots
         How many times `fit` keeps the filters in ``path_``, evenly in log time, or the t at which
         it does.
@@ -72,6 +84,8 @@ class FilterLearner(FilterPredictor):
     ----------
     Vx_ : (m, k)
         Filters, as the algorithm leaves them: white only if it makes them so.
+    t_
+        Samples presented so far (online), or iterations done.
     ridge_
         Ridge that was used.
     readout_ : (n, k)
@@ -88,28 +102,55 @@ class FilterLearner(FilterPredictor):
     snapshots: int | Sequence[int] = 1
     random_state: int | np.random.RandomState | None = None
 
+    online = True
+    _last = math.inf  # the number of samples after which learning ends, where that is known
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), both centred
         first.
         """
-        X, Y = self._check_training(X, y, ensure_min_samples=2)
-        self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
-        X, Y = X - self.x_mean_, Y - self.y_mean_
-        self.ridge_ = fitted_ridge(self.ridge, X, Y, self.k, self.s)
+        X, Y = self._centre(*self._check_training(X, y, ensure_min_samples=2), self.k)
         stops = _stops(self.snapshots, self._total_steps(len(X)))
-        learning = self._learn(
-            X, Y, stops[stops > 0].tolist(), check_random_state(self.random_state)
-        )
+        rng = check_random_state(self.random_state)
+        learning = self._learn(X, Y, stops[stops > 0].tolist(), rng)
+        self.t_ = 0
         next(learning)
         path = [(0, 0.0, 0.0, self.Vx_.copy())] if stops[0] == 0 else []
         seconds, clock = 0.0, process_time()
-        for t in learning:
+        for self.t_ in learning:
             seconds += process_time() - clock
-            self._check_finite(t)
-            path.append((t, self._passes(t, len(X)), seconds, self.Vx_.copy()))
+            self._check_finite()
+            path.append((self.t_, self._passes(len(X)), seconds, self.Vx_.copy()))
             clock = process_time()
         self.path_ = Path(*map(np.array, zip(*path, strict=True)))
         self._set_readout(X, Y)
+        return self
+
+    @available_if(_learns_online)
+    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Go on learning from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), row
+        after row, as given.
+
+        Nothing is centred, unless an earlier `fit` has kept means. The readout that `predict` uses
+        follows the filters: it averages over about the last tenth of all samples presented so far.
+        """
+        first = not hasattr(self, "Vx_")
+        X, Y = self._check_training(X, y, reset=first)
+        self._last = math.inf
+        if first:
+            self.ridge_ = settle_ridge(self.ridge)
+            self.x_mean_, self.y_mean_ = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
+            self.t_ = 0
+            self._begin(X, Y, check_random_state(self.random_state))
+        elif Y.shape[1] != len(self.y_mean_):
+            raise InputError(
+                f"y: must have {len(self.y_mean_)} columns, as before (got {Y.shape[1]})"
+            )
+        X, Y = X - self.x_mean_, Y - self.y_mean_
+        self._present(X, Y, np.arange(len(X)))
+        self.t_ += len(X)
+        self._check_finite()
+        self._set_readout(X, Y, weight=min(1.0, 10 * len(X) / self.t_))
         return self
 
     def _learn(
@@ -120,13 +161,50 @@ class FilterLearner(FilterPredictor):
         It first yields 0, once initial weights stand and what must be compiled is: learning is
         timed from there. An algorithm that has converged yields the t it has reached and returns.
         """
+        if self.online:
+            # Drawn before the weights: learners of the same seed see the same samples in the same
+            # order.
+            order = shuffled_passes(len(X), stops[-1], rng)
+            self._last = stops[-1]
+            self._begin(X, Y, rng)
+            self._present(X, Y, order[:0])  # compiles, as an iteration up to step 0 does
+            yield 0
+            for start, stop in pairwise([0, *stops]):
+                self._present(X, Y, order[start:stop])
+                yield stop
+            return
+        self._begin(X, Y, np.random.RandomState(0))
+        self._iterations(X[:1], Y[:1], rng)(0, 0)
+        self._begin(X, Y, rng)
+        yield 0
+        iterate, t = self._iterations(X, Y, rng), 0
+        for stop in stops:
+            t, converged = iterate(t, stop)
+            yield t
+            if converged:
+                return
+
+    def _begin(self, X: NDArray, Y: NDArray, rng: np.random.RandomState) -> None:
+        """Set the weights before the first sample or iteration; only the scale of the data may be
+        read from them.
+        """
         raise NotImplementedError
 
-    def _passes(self, t: int, n_samples: int) -> float:
-        """Return the number of passes over the data after ``t`` steps: one for each, unless a
+    def _present(self, X: NDArray, Y: NDArray, order: NDArray) -> None:
+        """Learn from the samples ``order`` (n_presented,) of ``X`` and ``Y``, from ``t_`` on."""
+        raise NotImplementedError
+
+    def _iterations(self, X: NDArray, Y: NDArray, rng: np.random.RandomState) -> Iterations:
+        """Return the function that iterates from step t up to another, or until it has converged;
+        it returns the step that it has reached, and True if it has converged.
+        """
+        raise NotImplementedError
+
+    def _passes(self, n_samples: int) -> float:
+        """Return the number of passes over the data until now: one for each iteration, unless a
         subclass overrides it.
         """
-        return float(t)
+        return self.t_ / n_samples if self.online else float(self.t_)
 
     def _total_steps(self, n_samples: int) -> int:
         if not (isinstance(self.steps, int | np.integer) and self.steps >= 1):
@@ -140,11 +218,27 @@ class FilterLearner(FilterPredictor):
         check_s(self.s)
         return X, Y
 
-    def _check_finite(self, t: int) -> None:
+    def _given(self, name: str, drawn: NDArray) -> NDArray:
+        """Return the weights that the parameter ``name`` gives, or else those that were
+        ``drawn``.
+        """
+        given = getattr(self, name)
+        if given is None:
+            return drawn
+        # Q has as many columns as there are interneurons.
+        columns = np.shape(given)[-1] if name == "Q0" else drawn.shape[1]
+        shape, weights = (len(drawn), columns), np.array(given, dtype=float)
+        if weights.shape != shape or not np.isfinite(weights).all():
+            raise InputError(
+                f"{name}: must be finite, of shape {shape} (got shape {weights.shape})"
+            )
+        return weights
+
+    def _check_finite(self) -> None:
         if not np.isfinite(self.Vx_).all():
             raise DivergenceError(
-                f"{type(self).__name__}: must stay finite (got weights that diverged by t = {t}); "
-                "lower the rates, or scale X and Y to unit variance"
+                f"{type(self).__name__}: must stay finite (got weights that diverged by"
+                f" t = {self.t_}); lower the rates, or scale X and Y to unit variance"
             )
 
     def _set_readout(self, X: NDArray, Y: NDArray, weight: float = 1.0) -> None:
@@ -160,87 +254,9 @@ class FilterLearner(FilterPredictor):
         self.readout_ = (linalg.pinvh(Czz) @ self._moments[:, self.k :]).T
 
 
-def _learns_online(learner: FilterLearner) -> bool:
-    if not getattr(learner, "online", True):
-        raise AttributeError("online: must be True to learn sample by sample (got False); use fit")
-    return True
-
-
-@learner
-class OnlineFilterLearner(FilterLearner):
-    """Base of learners that see one sample after another; a subclass has `_begin` and `_present`.
-
-    ``_last`` is the number of samples after which learning ends, infinite while more may follow.
-
-    Parameters
-    ----------
-    steps
-        How many samples `fit` presents, in shuffled passes through the data.
-
-    Attributes
-    ----------
-    t_
-        Samples presented so far.
-
-    Other parameters and attributes as in :class:`FilterLearner`.
-    """
-
-    _last = math.inf
-
-    @available_if(_learns_online)
-    def partial_fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Go on learning from ``X`` (n_samples, m) and ``y`` (n_samples, n) or (n_samples,), row
-        after row, as given.
-
-        Nothing is centred, unless an earlier `fit` has kept means. The readout that `predict` uses
-        follows the filters: it averages over about the last tenth of all samples presented so far.
-        """
-        first = not hasattr(self, "Vx_")
-        X, Y = self._check_training(X, y, reset=first)
-        self._last = math.inf
-        if first:
-            self.ridge_ = given_ridge(self.ridge)
-            self.x_mean_, self.y_mean_ = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
-            self._begin(X, Y, check_random_state(self.random_state))
-        elif Y.shape[1] != len(self.y_mean_):
-            raise InputError(
-                f"y: must have {len(self.y_mean_)} columns, as before (got {Y.shape[1]})"
-            )
-        X, Y = X - self.x_mean_, Y - self.y_mean_
-        self._present(X, Y, np.arange(len(X)))
-        self._check_finite(self.t_)
-        self._set_readout(X, Y, weight=min(1.0, 10 * len(X) / self.t_))
-        return self
-
-    def _begin(self, X: NDArray, Y: NDArray, rng: np.random.RandomState) -> None:
-        """Set the weights before the first sample, ``t_`` to 0; only the scale of the data may be
-        read from them.
-        """
-        raise NotImplementedError
-
-    def _present(self, X: NDArray, Y: NDArray, order: NDArray) -> None:
-        """Learn from the samples ``order`` (n_presented,) of ``X`` and ``Y``, and count them in
-        ``t_``.
-        """
-        raise NotImplementedError
-
-    def _passes(self, t, n_samples):
-        return t / n_samples if getattr(self, "online", True) else float(t)
-
-    def _learn(self, X, Y, stops, rng):
-        # Drawn before the weights: learners of the same seed see the same samples in the same
-        # order.
-        order = shuffled_passes(len(X), stops[-1], rng)
-        self._last = stops[-1]
-        self._begin(X, Y, rng)
-        self._present(X, Y, order[:0])  # compiles, where there is something to compile
-        yield 0
-        for start, stop in pairwise([0, *stops]):
-            self._present(X, Y, order[start:stop])
-            yield stop
-
-
-def shuffled_passes(n_samples: int, steps: int, rng: np.random.RandomState) -> NDArray:
+def shuffled_passes(
+    n_samples: int, steps: int, rng: np.random.RandomState | np.random.Generator
+) -> NDArray:
     """Return the sample of each step, (steps,): shuffled passes through the data, the last one cut
     short.
     """
@@ -276,15 +292,9 @@ def _stops(snapshots: int | Sequence[int], total: int) -> NDArray:
 
 
 def initial_weights(
-    shape: tuple[int, int, int],
-    start: tuple[float, float, float],
-    rng: np.random.RandomState,
-    Vx0: ArrayLike | None,
-    Vy0: ArrayLike | None,
-    Q0: ArrayLike | None,
+    shape: tuple[int, int, int], start: tuple[float, float, float], rng: np.random.RandomState
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Vx (m, k), Vy (n, k) and Q (k, l): those given, checked and copied, and where none is given,
-    drawn.
+    """Draw Vx (m, k) and Vy (n, k); return them and Q (k, k).
 
     Parameters
     ----------
@@ -293,20 +303,8 @@ def initial_weights(
     start
         Standard deviations of Vx and of Vy, and the diagonal of Q.
     rng
-        Draws them, whether given or not.
+        Draws them.
     """
     (m, n, k), (size_x, size_y, size_q) = shape, start
     Vx, Vy = size_x * rng.standard_normal((m, k)), size_y * rng.standard_normal((n, k))
-    return (
-        Vx if Vx0 is None else check_weights("Vx0", Vx0, (m, k)),
-        Vy if Vy0 is None else check_weights("Vy0", Vy0, (n, k)),
-        size_q * np.eye(k) if Q0 is None else check_weights("Q0", Q0, (k, np.shape(Q0)[-1])),
-    )
-
-
-def check_weights(name: str, weights: ArrayLike, shape: tuple[int, int]) -> NDArray:
-    """Return a copy of ``weights`` as floats, if they are finite and have that shape."""
-    weights = np.array(weights, dtype=float)
-    if weights.shape != shape or not np.isfinite(weights).all():
-        raise InputError(f"{name}: must be finite, of shape {shape} (got shape {weights.shape})")
-    return weights
+    return Vx, Vy, size_q * np.eye(k)

@@ -12,6 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from biorrr.analysis.checks import given_rates
 from biorrr.models.rates import Rates
 
 # Sums may be reordered and fused, which is what lets them use vector instructions. NaN and infinity
@@ -38,22 +39,20 @@ def kernel(function: Callable) -> Callable:
 _inlined = numba.njit(inline="always", fastmath=_FASTMATH)
 
 
-def rate_table(rates: Rates | None, pathways: str) -> NDArray:
-    """Return eta0 and N of each pathway, (len(pathways), 2), or (0, 2) for rates that follow the
-    data.
+def rates_at(samples: NDArray, rates: Rates | str, pathways: str) -> NDArray:
+    """Return the rate of each pathway at each of ``samples``, (samples, pathways); without samples
+    where rates follow the data.
     """
-    table = (
-        []
-        if rates is None
-        else [(rate.eta0, rate.N) for rate in (getattr(rates, name) for name in pathways)]
-    )
-    return np.array(table, dtype=float).reshape(-1, 2)
+    given = given_rates(rates)
+    if given is None:
+        return np.empty((0, len(pathways)))
+    return np.stack([getattr(given, name)(samples) for name in pathways], axis=1)
 
 
 @_inlined
-def falling(rates, pathway, t):
-    """Return eta0/(1 + t/N) of one row of a table of rates."""
-    return rates[pathway, 0] / (1 + t / rates[pathway, 1])
+def vanished(gain, loss, tol):
+    """Return True if a gradient, gain - loss, has shrunk to the share ``tol`` of its loss."""
+    return np.linalg.norm(gain - loss) <= tol * np.linalg.norm(loss)
 
 
 @_inlined

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
 
-from biorrr.analysis.algorithms.estimator import OnlineFilterLearner, learner
+from biorrr.analysis.algorithms.estimator import FilterLearner, learner
 from biorrr.analysis.algorithms.kernel import add_outer, add_product, kernel, set_product
 from biorrr.analysis.checks import ridge_pair
-from biorrr.analysis.regression.exact_solution import covariances, symmetric_power
+from biorrr.analysis.regression.exact_solution import covariances, pad, symmetric_power
 from biorrr.errors import InputError
 
 
 @learner
-class IQMD(OnlineFilterLearner):
+class IQMD(FilterLearner):
     """Iterative quadratic minimum distance: the squared error, minimised in turn over each factor
     of Vy Vx'.
 
@@ -72,57 +73,40 @@ class IQMD(OnlineFilterLearner):
     def _begin(self, X, Y, rng):
         m, n = X.shape[1], Y.shape[1]
         self.Vx_ = np.zeros((m, self.k))
-        self.Vy_ = linalg.qr(rng.standard_normal((n, self.k)), mode="economic")[0]
+        self.Vy_ = np.ascontiguousarray(
+            linalg.qr(rng.standard_normal((n, self.k)), mode="economic")[0]
+        )
         # Before the first m samples the sum of xx' has no inverse. A sample's worth in each
         # direction gives it one, and is soon outweighed.
         worth = np.square(X).mean() + ridge_pair(self.ridge_)[0] or 1.0
         self._inverse = np.eye(m) / worth  # of the sum of xx' + ridge I
         self._cross = np.zeros((m, n))  # the sum of xy'
-        self.t_ = 0
 
     def _present(self, X, Y, order):
-        Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()
-        _present(
-            X, Y, order, self.t_, ridge_pair(self.ridge_)[0], self._inverse, self._cross, Vx, Vy
-        )
+        Vx, Vy, ridge_x = self.Vx_.T.copy(), self.Vy_.T.copy(), ridge_pair(self.ridge_)[0]
+        _present(X, Y, order, self.t_, ridge_x, self._inverse, self._cross, Vx, Vy)
         self.Vx_, self.Vy_ = Vx.T, Vy.T
-        self.t_ += len(order)
 
-    def _learn(self, X, Y, stops, rng):
-        if self.online:
-            yield from super()._learn(X, Y, stops, rng)
-            return
-        self._begin(X, Y, rng)
-        Vx, Vy, t, converged = self.Vx_, self.Vy_.copy(), 0, False
-        _iterate(np.eye(len(Vx), len(Vy)), np.eye(len(Vx), len(Vy)), Vy, 0, 0, 0.0)  # compiles
-        yield 0
+    def _iterations(self, X, Y, rng):
         Cxx, Cxy, _ = covariances(X, Y, self.ridge_)
-        # Cxx^-1 Cxy
         full_rank = np.ascontiguousarray(linalg.lstsq(Cxx, Cxy, check_finite=False)[0])
-        for stop in stops:
-            Vx, Vy, t, converged = _iterate(full_rank, Cxy, Vy, t, stop, self.tol)
-            self.Vx_, self.Vy_, self.t_ = Vx, Vy, t
-            yield t
-            if converged:
-                return
+        return partial(_iterate, full_rank, Cxy, self.Vx_, self.Vy_, self.tol)
 
 
 @kernel
-def _iterate(full_rank, Cxy, Vy, t, stop, tol):
-    """Iterate from step t to ``stop`` or convergence; returns Vx (m, k), Vy (n, k), the step, and
-    whether converged.
+def _iterate(full_rank, Cxy, Vx, Vy, tol, t, stop):
+    """Iterate from step t to ``stop`` or convergence; returns the step, and whether converged.
 
-    full_rank (m, n) is Cxx^-1 Cxy.
+    Changes in place Vx (m, k) and Vy (n, k). full_rank (m, n) is Cxx^-1 Cxy.
     """
-    Vx, converged = full_rank @ Vy, False
+    ahead, converged = full_rank @ Vy, False
     while t < stop and not converged:
-        Vy = np.ascontiguousarray(np.linalg.qr(Cxy.T @ Vx)[0])
+        Vx[:] = ahead
+        Vy[:] = np.linalg.qr(Cxy.T @ Vx)[0]
         ahead = full_rank @ Vy
         converged = np.linalg.norm(ahead - Vx) <= tol * np.linalg.norm(Vx)
         t += 1
-        if t < stop and not converged:
-            Vx = ahead
-    return Vx, Vy, t, converged
+    return t, converged
 
 
 @kernel
@@ -163,7 +147,7 @@ _NEGLIGIBLE = 1e-12  # singular values that the projection has brought to zero
 
 
 @learner
-class MSGCCA(OnlineFilterLearner):
+class MSGCCA(FilterLearner):
     """MSG-CCA: stochastic gradient ascent in M = Ux Uy', the relaxed product of whitened directions
     (s = 1).
 
@@ -193,7 +177,7 @@ class MSGCCA(OnlineFilterLearner):
         Directions of x and of y, white in the running Cxx and Cyy; zero as long as M has no such
         rank.
 
-    The rest is as in :class:`~biorrr.analysis.algorithms.estimator.OnlineFilterLearner`.
+    The rest is as in :class:`~biorrr.analysis.algorithms.estimator.FilterLearner`.
     """
 
     s: ClassVar = 1.0
@@ -202,45 +186,42 @@ class MSGCCA(OnlineFilterLearner):
     steps: int = 20_000
 
     def _begin(self, X, Y, rng):
-        sizes = X.shape[1], Y.shape[1]
-        self.Vx_, self.Wy_ = (np.zeros((size, self.k)) for size in sizes)
-        self._sums = tuple(np.zeros((size, size)) for size in sizes)  # of xx' and of yy'
-        self._roots = tuple(np.eye(size) for size in sizes)  # Cxx^-1/2, Cyy^-1/2
-        self._U, self._V = (np.zeros((size, 0)) for size in sizes)  # M = U diag(sigma) V'
-        self._sigma = np.zeros(0)
-        self._fresh_until = self.t_ = 0
-        _follow(
-            X[:0], Y[:0], np.zeros(0), self.k, self._max_rank(), self._U, self._sigma, self._V
-        )  # compiles
+        m, n = X.shape[1], Y.shape[1]
+        self.Vx_, self.Wy_ = np.zeros((m, self.k)), np.zeros((n, self.k))
+        self._sums = np.zeros((m, m)), np.zeros((n, n))  # of xx' and of yy'
+        self._roots = tuple(map(np.eye, (m, n)))  # Cxx^-1/2, Cyy^-1/2
+        self._fresh_until = 0
+        # M = U diag(sigma) V'
+        self._U, self._sigma, self._V = np.zeros((m, 0)), np.zeros(0), np.zeros((n, 0))
+        self._follow(X[:0], Y[:0], np.zeros(0))  # compiles
 
     def _max_rank(self) -> int:
         return min(len(self.Vx_), len(self.Wy_))
 
+    def _follow(self, x, y, eta):
+        M = self._U, self._sigma, self._V
+        self._U, self._sigma, self._V = _follow(x, y, eta, self.k, self._max_rank(), *M)
+
     def _present(self, X, Y, order):
+        t = self.t_
         while len(order):
-            if self.t_ == self._fresh_until and self.t_ >= self.warmup:
+            if t == self._fresh_until and t >= self.warmup:
                 self._roots = tuple(
-                    symmetric_power(S / self.t_ + ridge * np.eye(len(S)), -0.5)
+                    symmetric_power(S / t + ridge * np.eye(len(S)), -0.5)
                     for S, ridge in zip(self._sums, ridge_pair(self.ridge_), strict=True)
                 )
-            if self.t_ == self._fresh_until:
-                self._fresh_until = max(self.warmup, self.t_ + 1 + int(_REFRESH * self.t_))
-            stretch, order = np.split(order, [self._fresh_until - self.t_])
+            if t == self._fresh_until:
+                self._fresh_until = max(self.warmup, t + 1 + int(_REFRESH * t))
+            stretch, order = np.split(order, [self._fresh_until - t])
             x, y = X[stretch], Y[stretch]
-            if self.t_ >= self.warmup:
-                eta = self.eta0 / np.sqrt(np.arange(self.t_, self.t_ + len(x)) - self.warmup + 1)
-                state = self._U, self._sigma, self._V
-                whitened = x @ self._roots[0], y @ self._roots[1]
-                self._U, self._sigma, self._V = _follow(
-                    *whitened, eta, self.k, self._max_rank(), *state
-                )
+            if t >= self.warmup:
+                eta = self.eta0 / np.sqrt(np.arange(t, t + len(x)) - self.warmup + 1)
+                self._follow(x @ self._roots[0], y @ self._roots[1], eta)
             for S, rows in zip(self._sums, (x, y), strict=True):
                 S += rows.T @ rows
-            self.t_ += len(x)
-        rank = min(self.k, len(self._sigma))
-        self.Vx_, self.Wy_ = np.zeros_like(self.Vx_), np.zeros_like(self.Wy_)
-        self.Vx_[:, :rank] = self._roots[0] @ self._U[:, :rank]
-        self.Wy_[:, :rank] = self._roots[1] @ self._V[:, :rank]
+            t += len(x)
+        self.Vx_ = pad(self._roots[0] @ self._U, self.k)
+        self.Wy_ = pad(self._roots[1] @ self._V, self.k)
 
 
 @learner

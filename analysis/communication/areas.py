@@ -140,22 +140,22 @@ class TwoAreas:
         target = self.target if target is None else target
         return predict_held_out(moments, source, target, s=self.s, ridge=self.ridge)
 
-    def predict_shuffled(self, number: int) -> Prediction:
-        """Return the prediction of the target with its trials shuffled, within conditions where
-        these have means. ``number`` is that of the shuffle.
+    def shuffled(self, shuffle: int) -> dict[str, float]:
+        """Return R2 under the null hypothesis, at the rank that is chosen under it: trials of the
+        target are shuffled, within conditions where these have means. ``shuffle`` is a number.
         """
-        rng = np.random.default_rng([self.seed, number])
-        return self.predict(
-            self.moments_of(target=shuffled_trials(self.trials, rng, self.conditions))
-        )
+        rng = np.random.default_rng([self.seed, shuffle])
+        target = shuffled_trials(self.trials, rng, self.conditions)
+        return {"null_r2": self.predict(self.moments_of(target=target)).r2_at_rank}
 
-    def predict_lagged(self, lag: int, most: int) -> Prediction:
-        """Return the prediction of the target ``lag`` bins later, on the same bins for all lags up
-        to ``most``.
+    def lagged(self, most: int, lag: int) -> dict[str, float]:
+        """Return R2 at the chosen rank, and its standard error, with the target ``lag`` bins later,
+        on the same bins of the source for all lags up to ``most``.
         """
         rows = np.arange(len(self.trials)).reshape(-1, self.bins)
         here, there = (rows[:, some].ravel() for some in lagged(self.bins, lag, most))
-        return self.predict(self.moments_of(here, there))
+        found, at = self.predict(self.moments_of(here, there)), self.prediction.rank - 1
+        return {"lag_r2": found.r2[at], "lag_r2_sem": found.r2_sem[at]}
 
     def exact_results(self, most_removed: int) -> xr.Dataset:
         """Return R2 at each rank and with up to so many predictive dimensions removed, with
@@ -195,63 +195,34 @@ class TwoAreas:
         (x_train, x_test), (y_train, y_test) = views
         return x_train, y_train, x_test, y_test
 
-    def matched_draw(self, number: int) -> MatchedDraw:
-        """Let part of the source predict matched units of its own area, and units of the target:
-        as they are, and with equal signals.
+    def drawn(self, draw: int) -> xr.Dataset:
+        """Let part of the source predict matched units ``within`` its own area, and units of the
+        target ``across`` areas. ``draw`` is a number.
+
+        Returns ranks, R2 and mean rates of both. What begins with ``equal`` is with noise added to
+        one target, so that both have the same R2; NaN where one cannot be predicted at all.
         """
         ones = np.ones(len(self.source)), np.ones(len(self.target))
         of_source, of_target = self.rates or ones
-        rng = np.random.default_rng([self.seed, 1, number])
+        rng = np.random.default_rng([self.seed, 1, draw])
         units = matched_units(of_source, of_target, rng, matched=self.rates is not None)
         targets = {"within": units.within, "across": len(self.source) + units.across}
-        moments = self.moments_of(noise=len(units.within), random_state=[self.seed, 2, number])
+        moments = self.moments_of(noise=len(units.within), random_state=[self.seed, 2, draw])
         noise = len(self.source) + len(self.target) + np.arange(len(units.within))
-        return MatchedDraw(
-            units=targets,
-            found={
-                name: self.predict(moments, units.source, target)
-                for name, target in targets.items()
-            },
-            equal=equal_signals(moments, units.source, targets, noise, s=self.s, ridge=self.ridge),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class MatchedDraw:
-    """Predictions of matched targets within the source's area and across areas, by these names.
-
-    Attributes
-    ----------
-    units : (n,), (n,)
-        Channels of each target.
-    found
-        Predictions of the units as they are.
-    equal
-        Predictions with noise added to one target, so that both have the same R2; None where one
-        cannot be predicted at all.
-    """
-
-    units: dict[str, NDArray]
-    found: dict[str, Prediction]
-    equal: dict[str, Prediction] | None
-
-    def results(self, areas: TwoAreas) -> xr.Dataset:
-        """Return ranks, R2 and mean rates. What begins with ``equal`` is with equal signals; NaN
-        where they cannot be made equal.
-        """
-        within = self.units["within"]
+        equal = equal_signals(moments, units.source, targets, noise, s=self.s, ridge=self.ridge)
         found: dict[str, object] = {
-            "draw_units": len(within),
-            "within_dimensionality": shared_dimensionality(areas.moments, within),
-            "equal_r2": self.equal["within"].r2[-1] if self.equal else np.nan,
+            "draw_units": len(units.within),
+            "within_dimensionality": shared_dimensionality(self.moments, units.within),
         }
-        for name, prediction in self.found.items():
+        for name, target in targets.items():
+            predicted = self.predict(moments, units.source, target)
             found |= {
-                f"{name}_rank": prediction.rank,
-                f"{name}_r2": ("draw_k", prediction.r2),
-                f"{name}_r2_at_rank": prediction.r2_at_rank,
-                f"equal_{name}_rank": self.equal[name].rank if self.equal else np.nan,
+                f"{name}_rank": predicted.rank,
+                f"{name}_r2": ("draw_k", predicted.r2),
+                f"{name}_r2_at_rank": predicted.r2_at_rank,
+                f"equal_{name}_rank": equal[name].rank if equal else np.nan,
+                f"equal_{name}_r2": equal[name].r2[-1] if equal else np.nan,
             }
-            if areas.rates is not None:
-                found[f"{name}_rate"] = np.concatenate(areas.rates)[self.units[name]].mean()
-        return xr.Dataset(found, {"draw_k": 1 + np.arange(len(self.found["within"].r2))})
+            if self.rates is not None:
+                found[f"{name}_rate"] = np.concatenate(self.rates)[target].mean()
+        return xr.Dataset(found, {"draw_k": 1 + np.arange(len(units.within))})

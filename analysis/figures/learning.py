@@ -16,13 +16,13 @@ from biorrr.analysis.figures.style import (
     Axes,
     axes_of,
     colour,
-    for_log_axis,
+    draw_mean,
+    explain,
     in_percent,
-    legend_below,
     log_samples,
     percent,
-    round_below,
     styled,
+    symbol,
 )
 
 
@@ -52,36 +52,20 @@ def plot_learning(
     label, color
         Of the curve; call again with the same ``ax`` for further curves.
     """
-    given, ax = ax, axes_of(ax)
+    ax = axes_of(ax)
     scores = np.atleast_2d(np.asarray(scores, dtype=float))
     ends = scores[:, -1] if optimum is None else (scores[:, -1] - optimum) / abs(optimum)
     label = f"{label or 'circuit'}: {percent(ends.mean())} above the optimum in the end"
-    (line,) = ax.plot(for_log_axis(samples), scores.mean(axis=0), label=label, color=color)
-    ax.set(ylabel="objective" if optimum is not None else EXCESS)
     log_samples(ax, samples)
+    ax.set_ylabel(EXCESS if optimum is None else "objective")
+    ax.set_yscale("log" if optimum is None else "linear")
+    band = f"standard deviation over {len(scores)} seeds"
+    draw_mean(ax, samples, scores, band, label=label, color=color)
     if optimum is None:
-        ax.set_yscale("log")
         in_percent(ax)
     else:
-        named = "optimum" in ax.get_legend_handles_labels()[1]
-        ax.axhline(optimum, label=None if named else "optimum", zorder=0, **THEORY)
-    if len(scores) > 1:
-        _draw_spread(ax, for_log_axis(samples), scores, line.get_color(), optimum is None)
-    legend_below(ax, given=given)
-    return ax
-
-
-def _draw_spread(
-    ax: Axes, samples: np.ndarray, scores: np.ndarray, tint: str, positive: bool
-) -> None:
-    """Draw one standard deviation on either side of the mean; where values must be positive, down
-    to the lowest of all seeds.
-    """
-    mean, spread = scores.mean(axis=0), scores.std(axis=0)
-    low = np.maximum(mean - spread, scores.min(axis=0)) if positive else mean - spread
-    words = f"standard deviation over {len(scores)} seeds"
-    band = {"color": tint, "alpha": 0.25, "linewidth": 0}
-    ax.fill_between(samples, low, mean + spread, label=words, **band)
+        ax.axhline(optimum, label="optimum", zorder=0, **THEORY)
+    return explain(ax)
 
 
 @styled
@@ -96,17 +80,15 @@ def plot_angles(samples: ArrayLike, angles: ArrayLike, *, ax: Axes | None = None
     angles : (S, k)
         Principal angles in degrees, largest first.
     """
-    given, ax = ax, axes_of(ax)
-    angles, at = np.asarray(angles), for_log_axis(samples)
+    ax, angles = axes_of(ax), np.asarray(angles)
     largest = f"largest angle: {angles[-1, 0]:.2g}° in the end"
-    ax.plot(at, angles[:, 0], color=colour("circuit"), linewidth=1.6, label=largest)
-    if angles.shape[1] > 1:
-        others = ax.plot(at, angles[:, 1:], color=colour("circuit"), linewidth=0.7)
-        others[0].set_label("other angles" if len(others) > 1 else "smallest angle")
+    ax.plot(samples, angles[:, 0], color=colour("circuit"), linewidth=1.6, label=largest)
+    others = ax.plot(samples, angles[:, 1:], color=colour("circuit"), linewidth=0.7)
+    for line in others[:1]:
+        line.set_label("other angles" if len(others) > 1 else "smallest angle")
     ax.set(ylabel="angle to exact subspace (°)", ylim=(0, 92))
     log_samples(ax, samples)
-    legend_below(ax, given=given)
-    return ax
+    return explain(ax)
 
 
 @styled
@@ -124,16 +106,15 @@ def plot_eigenvalues(
     exact = np.asarray(eigenvalues_M, dtype=float)
     found = np.asarray([] if eigenvalues_QQ is None else eigenvalues_QQ, dtype=float)
     index = np.arange(1, len(exact) + 1)
-    grey = {"color": "none", "edgecolor": colour("theory"), "linewidth": 0.8}
-    ax.bar(index, exact, label="exact solution, $M$", **grey)
+    outline = {"edgecolor": colour("theory"), "linewidth": 0.8}
+    ax.bar(index, exact, color="none", label="exact solution, $M$", **outline)
     if len(found):
         look = {"color": colour("Q"), "markersize": 4.5, "zorder": 4, "clip_on": False}
         ax.plot(index[: len(found)], found, "D", label="circuit, $QQ'$", **look)
         furthest = np.abs(found / exact[: len(found)] - 1).max()
         ax.set_title(f"largest relative deviation of $QQ'$: {percent(furthest)}")
-    ax.set(
-        xlabel="component", ylabel="eigenvalue", ylim=(0, 1.3 * max(*exact, *found) or 1.0)
-    )  # room for a legend
+    room = 1.3 * max(*exact, *found)  # for a legend
+    ax.set(xlabel="component", ylabel="eigenvalue", ylim=(0, room or 1.0))
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.legend(loc="upper right")
     return ax
@@ -168,55 +149,47 @@ def plot_filters(
     ax : (1, k) or (2, k)
         Axes; a row for the learned and, as pictures, one for the exact filters.
     """
-    rows = {"learned": np.asarray(learned)} | (
-        {} if exact is None else {"exact": np.asarray(exact)}
-    )
+    rows = {"learned": np.asarray(learned)}
     k = rows["learned"].shape[1]
-    names = [
-        f"filter {number}" + (f" of {of}" if of and of > k else "")
-        for number in (range(k) if numbers is None else numbers)
-    ]
+    each = range(k) if numbers is None else numbers
+    titles = [f"filter {number}" + (f" of {of}" if of and of > k else "") for number in each]
     if exact is not None:
-        names = [f"{name}\nr = {r:.3f}" for name, r in zip(names, _overlaps(**rows), strict=True)]
+        rows["exact"] = np.asarray(exact)
+        titles = [f"{one}\nr = {r:.3f}" for one, r in zip(titles, _overlaps(**rows), strict=True)]
     if pixels is None:
-        return _plot_curves(rows, names, ax)
-    return _plot_pictures(rows, names, pixels, ax)
+        return _plot_curves(rows, titles, ax)
+    return _plot_pictures(rows, titles, pixels, ax)
 
 
 def _plot_pictures(
-    rows: dict[str, np.ndarray], names: list[str], pixels: tuple[int, ...], ax: np.ndarray | None
+    rows: dict[str, np.ndarray], titles: list[str], pixels: tuple[int, ...], ax: np.ndarray | None
 ) -> np.ndarray:
     what = "one row for learned filters and, where given, one for exact ones, one column per filter"
-    width = COLUMN if len(names) < 4 else PAGE
-    side = min((width - 0.4) / len(names), 1.5)
-    axes = axes_of(ax, len(rows), len(names), what, width=width, height=side * len(rows) + 0.9)
+    width = COLUMN if len(titles) < 4 else PAGE
+    side = min((width - 0.4) / len(titles), 1.5)
+    axes = axes_of(ax, len(rows), len(titles), what, width=width, height=side * len(rows) + 0.9)
     for neuron, column in enumerate(axes.T):
-        limit = max(np.abs(filters[:, neuron]).max() for filters in rows.values()) or 1.0
-        for panel, filters in zip(column, rows.values(), strict=True):
-            image = _draw_picture(panel, filters[:, neuron].reshape(pixels), limit)
-        column[0].set_title(names[neuron])
+        pictures = [filters[:, neuron].reshape(pixels) for filters in rows.values()]
+        limit = max(np.abs(picture).max() for picture in pictures) or 1.0
+        for panel, picture in zip(column, pictures, strict=True):
+            if len(pixels) == 3:  # channels come first, and grey is zero
+                picture = 0.5 + 0.5 * np.moveaxis(picture, 0, -1) / limit
+            image = panel.imshow(picture, vmin=-limit, vmax=limit)
+            panel.set(xticks=[], yticks=[])
+            panel.spines[:].set_visible(False)
+        column[0].set_title(titles[neuron])
         if len(pixels) == 2:
-            _draw_bar(column, image, limit)
+            _draw_bar([*column], image, "weight $V_x$")
     for panel, kind in zip(axes[:, 0], rows, strict=True):
         panel.set_ylabel(kind)
     return axes
 
 
-def _draw_picture(panel: Axes, picture: np.ndarray, limit: float) -> Any:
-    """Draw one filter; of a colour picture, channels come first, and grey is zero."""
-    panel.set(xticks=[], yticks=[])
-    panel.spines[:].set_visible(False)
-    if picture.ndim == 3:
-        return panel.imshow(0.5 + 0.5 * np.moveaxis(picture, 0, -1) / limit)
-    return panel.imshow(picture, vmin=-limit, vmax=limit)
-
-
-def _draw_bar(column: np.ndarray, image: Any, limit: float) -> None:
-    """Draw a colour bar below the pictures of one filter."""
-    look = {"orientation": "horizontal", "shrink": 0.8, "aspect": 14}
-    bar = column[0].figure.colorbar(image, ax=list(column), **look)
-    bar.set_ticks([-round_below(limit), 0, round_below(limit)])
-    bar.set_label("weight $V_x$")
+def _draw_bar(panels: Sequence[Axes], image: Any, label: str) -> None:
+    """Draw the colour bar of ``image`` below these panels."""
+    look = {"orientation": "horizontal", "aspect": 14, "label": label}
+    bar = panels[0].figure.colorbar(image, ax=panels, **look)
+    bar.ax.locator_params(nbins=3)
 
 
 def _overlaps(learned: np.ndarray, exact: np.ndarray) -> np.ndarray:
@@ -226,20 +199,19 @@ def _overlaps(learned: np.ndarray, exact: np.ndarray) -> np.ndarray:
 
 
 def _plot_curves(
-    rows: dict[str, np.ndarray], names: list[str], ax: np.ndarray | None
+    rows: dict[str, np.ndarray], titles: list[str], ax: np.ndarray | None
 ) -> np.ndarray:
-    size = {"width": COLUMN if len(names) < 3 else PAGE, "height": 2.1}
-    axes = axes_of(ax, 1, len(names), "one column per filter", **size, sharex=True, sharey=True)
+    size = {"width": COLUMN if len(titles) < 3 else PAGE, "height": 2.1}
+    axes = axes_of(ax, 1, len(titles), "one column per filter", **size, sharex=True, sharey=True)
     looks = {"learned": {"color": colour("proximal"), "zorder": 3}, "exact": THEORY}
     for neuron, panel in enumerate(axes[0]):
         for name, filters in rows.items():
-            panel.plot(
-                np.arange(1, len(filters) + 1), filters[:, neuron], label=name, **looks[name]
-            )
-        panel.set(title=names[neuron], xlabel="input")
+            index = np.arange(1, len(filters) + 1)
+            panel.plot(index, filters[:, neuron], label=name, **looks[name])
+        panel.set(title=titles[neuron], xlabel="input")
         panel.xaxis.get_major_locator().set_params(integer=True)
     axes[0, 0].set_ylabel("weight $V_x$")
-    legend_below(axes[0, 0])
+    explain(axes[0, 0])
     return axes
 
 
@@ -270,18 +242,11 @@ def plot_weights(weights: Mapping[str, ArrayLike], *, ax: NDArray | None = None)
     size = {"width": COLUMN if len(weights) < 3 else PAGE, "height": 2.7}
     axes = axes_of(ax, 1, len(weights), "one for each matrix", **size)[0]
     for panel, (name, matrix) in zip(axes, weights.items(), strict=True):
-        matrix = np.asarray(matrix)
         limit = np.abs(matrix).max() or 1.0
         image = panel.imshow(matrix, vmin=-limit, vmax=limit, aspect="auto")
         rows, columns = _ENDS.get(name, ("row", "column"))
-        panel.set(
-            title=f"${name[0]}_{name[1:]}$" if name[1:] else f"${name}$",
-            ylabel=rows,
-            xlabel=columns,
-        )
+        panel.set(title=symbol(name), ylabel=rows, xlabel=columns)
         for axis in (panel.xaxis, panel.yaxis):
             axis.get_major_locator().set_params(integer=True, nbins=5, min_n_ticks=1)
-        bar = panel.figure.colorbar(image, ax=panel, orientation="horizontal", aspect=14)
-        bar.set_label("weight")
-        bar.ax.locator_params(nbins=3)
+        _draw_bar([panel], image, "weight")
     return axes

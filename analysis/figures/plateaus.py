@@ -4,7 +4,7 @@ electrode would see.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,7 @@ from biorrr.analysis.figures.style import (
     Axes,
     axes_of,
     colour,
-    draw_scale_bar,
-    legend_below,
+    explain,
     mark_cuts,
     percent,
     styled,
@@ -90,99 +89,57 @@ def plot_plateau(
     -------
     axes : (k, number of stages)
     """
-    shown, expected = _arrays(stages), _arrays(theory or {})
-    steps = _steps(shown, at)
+    expected = theory or {}
     if deviations is None:
-        deviations = _deviations(shown, expected)
-    first = next(iter(shown.values()))
-    names, k = [*first], first["plateau"].shape[1]
-    neurons = neurons or [f"neuron {number}" for number in range(k)]
+        deviations = {
+            title: Agreement.between(stages[title]["plateau"], one["plateau"]).relative_error
+            for title, one in expected.items()
+            if "plateau" in one
+        }
+    first = next(iter(stages.values()))
+    names, k = [name for name in TRACES if name in first], np.shape(first["plateau"])[1]
+    steps = {title: np.arange(len(one["plateau"])) for title, one in stages.items()}
+    steps |= {title: np.asarray(places) for title, places in (at or {}).items()}
     axes = axes_of(
         ax,
         k,
-        len(shown),
+        len(stages),
         "one row for each neuron, one column for each stage",
-        width=PAGE if len(shown) > 1 else COLUMN,
+        width=PAGE if len(stages) > 1 else COLUMN,
         height=1.1 + (0.2 + _LANES_HIGH * len(names)) * k,
         sharex="col",
     )
     for neuron, row in enumerate(axes):
-        one, behind = (_of_neuron(signals, neuron) for signals in (shown, expected))
-        _draw_neuron(row, one, behind, steps, unit)
-        _name_lanes(row[0], names, neurons[neuron])
-    for column, title in zip(axes.T, shown, strict=True):
-        _label_column(column, title, deviations.get(title), (onsets or {}).get(title, ()))
-        _label_time(column[-1], steps[title], unit)
+        shown = [_of_neuron(stages[title], names, neuron) for title in stages]
+        scales = _scales(shown)
+        for panel, title, traces in zip(row, stages, shown, strict=True):
+            behind = _of_neuron(expected.get(title, {}), names, neuron)
+            _draw_lanes(panel, steps[title], traces, behind, scales, unit)
+            for onset in np.asarray((onsets or {}).get(title, ())):
+                panel.axvline(onset, label="a new sample", **GUIDE)
+            above = [title] if neuron == 0 else []
+            if title in deviations:
+                above.append(f"deviation {percent(np.asarray(deviations[title])[neuron])}")
+            panel.set_title("\n".join(above))
+        row[0].set_yticklabels([TRACES[name][0] for name in names])
+        for tick, name in zip(row[0].get_yticklabels(), names, strict=True):
+            tick.set_color(colour(TRACES[name][1]))
+        row[0].set_ylabel(neurons[neuron] if neurons else f"neuron {neuron}")
+        _draw_scale(row[-1], (len(names) - ("z" in names)) // 2, scales["plateau"])
+        if "z" in names:
+            _draw_scale(row[-1], len(names) - 1, scales["z"])
+    for panel, title in zip(axes[-1], stages, strict=True):
+        _label_time(panel, steps[title], unit)
     if ax is None:
-        legend_below(axes, f"{note} {DEVIATION if deviations else ''}".strip())
+        explain(axes, f"{note} {DEVIATION if deviations else ''}".strip())
     return axes
 
 
-def _deviations(
-    shown: Mapping[str, Mapping[str, NDArray]], expected: Mapping[str, Mapping[str, NDArray]]
-) -> dict[str, NDArray]:
-    """Return by title how far each plateau deviates from theory, where it is known."""
-    return {
-        title: Agreement.between(shown[title]["plateau"], one["plateau"]).relative_error
-        for title, one in expected.items()
-        if "plateau" in one
-    }
-
-
-def _label_column(
-    column: NDArray, title: str, deviations: ArrayLike | None, onsets: ArrayLike
-) -> None:
-    """Write the title of a stage and the deviations of its neurons, and mark when samples come."""
-    for neuron, panel in enumerate(column):
-        above = [title] if neuron == 0 else []
-        if deviations is not None:
-            above.append(f"deviation {percent(np.asarray(deviations)[neuron])}")
-        panel.set_title("\n".join(above))
-        for onset in np.asarray(onsets):
-            panel.axvline(onset, label="a new sample", **GUIDE)
-
-
-def _arrays(stages: Mapping[str, Mapping[str, ArrayLike]]) -> dict[str, dict[str, NDArray]]:
-    """Return signals by title and name as arrays, in the order of their lanes."""
-    return {
-        title: {name: np.asarray(one[name]) for name in TRACES if name in one}
-        for title, one in stages.items()
-    }
-
-
-def _steps(
-    shown: Mapping[str, Mapping[str, NDArray]], at: Mapping[str, ArrayLike] | None
-) -> dict[str, NDArray]:
-    """Return by title the places of ticks, (T,): 0, 1, 2, ... where none are given."""
-    given = at or {}
-    return {
-        title: np.asarray(given.get(title, range(len(one["plateau"]))))
-        for title, one in shown.items()
-    }
-
-
 def _of_neuron(
-    stages: Mapping[str, Mapping[str, NDArray]], neuron: int
-) -> dict[str, dict[str, NDArray]]:
-    """Return the signals of one neuron, each (T,), by title and name."""
-    return {
-        title: {name: signal[:, neuron] for name, signal in one.items()}
-        for title, one in stages.items()
-    }
-
-
-def _draw_neuron(
-    row: NDArray,
-    shown: Mapping[str, Mapping[str, NDArray]],
-    expected: Mapping[str, Mapping[str, NDArray]],
-    steps: Mapping[str, NDArray],
-    unit: str,
-) -> None:
-    """Draw the traces of one neuron, a panel for each stage, and the bars of their scales."""
-    scales = _scales([*shown.values()])
-    for panel, (title, traces) in zip(row, shown.items(), strict=True):
-        _draw_lanes(panel, steps[title], traces, expected.get(title, {}), scales, unit)
-    _draw_scales(row[-1], [*traces], scales)
+    signals: Mapping[str, ArrayLike], names: list[str], neuron: int
+) -> dict[str, NDArray]:
+    """Return the signals of one neuron, each (T,), in the order of their lanes."""
+    return {name: np.asarray(signals[name])[:, neuron] for name in names if name in signals}
 
 
 def _draw_lanes(
@@ -198,12 +155,10 @@ def _draw_lanes(
         panel.axhline(-level, **GUIDE)
         lane, tint = _LANE * scales[name], colour(TRACES[name][1])
         if name in theory:
-            heights = np.clip(theory[name] / lane, -0.5, 0.5) - level
-            _draw(panel, steps, heights, unit, level, label="theory", **BEHIND)
-        heights = np.clip(trace / lane, -0.5, 0.5) - level
-        _draw(panel, steps, heights, unit, level, color=tint, linewidth=1)
+            _draw(panel, steps, theory[name] / lane, level, unit, label="theory", **BEHIND)
+        _draw(panel, steps, trace / lane, level, unit, color=tint, linewidth=1)
         for end in (0.5, -0.5):
-            mark_cuts(panel, steps, trace / lane, end, tint, "cut off", level)
+            mark_cuts(panel, steps, trace / lane, end, "cut off", level, color=tint)
     lanes = len(traces)
     panel.set(ylim=(0.4 - lanes, 0.6), yticks=-np.arange(lanes), yticklabels=[])
     panel.tick_params(left=False)
@@ -211,30 +166,31 @@ def _draw_lanes(
 
 
 def _draw(
-    panel: Axes, steps: NDArray, heights: NDArray, unit: str, level: int, **look: Any
+    panel: Axes, steps: NDArray, heights: NDArray, level: int, unit: str, **look: Any
 ) -> None:
+    """Draw what fits of a trace into the lane at ``level``: samples as steps, or as single lines
+    where nothing is known of those in between, and all else as a curve.
+    """
+    heights = np.clip(heights, -0.5, 0.5) - level
     if not unit.startswith("sample"):
         panel.plot(steps, heights, **look)
-    elif (
-        len(steps) > 1 and (np.diff(steps) > 1).any()
-    ):  # nothing is known of the samples in between
+    elif (np.diff(steps) > 1).any():
         panel.vlines(steps, -level, heights, **look)
     else:
         panel.plot(steps, heights, drawstyle="steps-mid", **look)
 
 
-def _scales(stages: list[Mapping[str, NDArray]]) -> dict[str, float]:
+def _scales(stages: list[dict[str, NDArray]]) -> dict[str, float]:
     """Return the value that fills a lane, by name: one for all stages and all signals of the distal
     dendrite.
     """
-
-    def needed(names: Iterable[str]) -> float:
-        usual = [max(_usual_peak(traces[name]) for name in names) for traces in stages]
-        return min(max(usual), _LARGEST * usual[-1]) or max(usual) or 1.0
-
-    distal = [name for name in stages[0] if name != "z"]
-    output = {"z": needed(["z"])} if "z" in stages[0] else {}
-    return dict.fromkeys(distal, needed(distal)) | output
+    peaks = {name: np.array([_usual_peak(one[name]) for one in stages]) for name in stages[0]}
+    distal = np.max([peak for name, peak in peaks.items() if name != "z"], axis=0)
+    needed = {name: peak if name == "z" else distal for name, peak in peaks.items()}
+    return {
+        name: min(peak.max(), _LARGEST * peak[-1]) or peak.max() or 1.0
+        for name, peak in needed.items()
+    }
 
 
 def _usual_peak(signal: NDArray) -> float:
@@ -246,32 +202,27 @@ def _usual_peak(signal: NDArray) -> float:
     return float(2 * usual if 0 < 4 * usual < size.max() else size.max())
 
 
-def _name_lanes(panel: Axes, names: list[str], neuron: str) -> None:
-    panel.set_yticklabels([TRACES[name][0] for name in names])
-    for tick, name in zip(panel.get_yticklabels(), names, strict=True):
-        tick.set_color(colour(TRACES[name][1]))
-    panel.set_ylabel(neuron)
-
-
-def _draw_scales(panel: Axes, names: list[str], scales: Mapping[str, float]) -> None:
-    """Draw the bars on the right: one for the distal dendrite, one for the output."""
-    distal = len(names) - ("z" in names)
-    draw_scale_bar(panel, distal // 2, scales[names[0]], _LANE)
-    if "z" in names:
-        draw_scale_bar(panel, len(names) - 1, scales["z"], _LANE)
+def _draw_scale(panel: Axes, level: int, scale: float) -> None:
+    """Draw a bar of a round length on the right of the lane at ``level``."""
+    power = 10 ** np.floor(np.log10(scale))
+    length = max(step * power for step in (1, 2, 5) if step * power <= scale)
+    ends = np.array([-0.5, 0.5]) * length / (_LANE * scale) - level
+    look = {"transform": panel.get_yaxis_transform(), "clip_on": False}
+    words, tint = "scale, in units of the data", colour("plateau")
+    panel.plot([1.03, 1.03], ends, color=tint, linewidth=1.2, label=words, **look)
+    panel.text(1.05, -level, f"{length:g}", va="center", **look)
 
 
 def _label_time(panel: Axes, steps: NDArray, unit: str) -> None:
     """Label the horizontal axis; large numbers of samples are counted from the first."""
-    panel.locator_params(axis="x", nbins=3, integer=unit.startswith("sample"))
-    apart = np.diff(steps)
-    if not unit.startswith("sample"):
-        panel.set_xlabel(unit)
-    elif (apart > 1).any():
+    counts = unit.startswith("sample")
+    panel.locator_params(axis="x", nbins=3, integer=counts)
+    panel.set_xlabel(unit)
+    apart, start = np.diff(steps), int(steps[0])
+    if counts and (apart > 1).any():
         panel.set_xlabel(f"{unit}\n(one in {np.median(apart):g})")
-    else:
-        start, half = int(steps[0]), max(len(steps) // 2, 1)
-        counted = np.arange(0, 3 * half, half)
+    elif counts:
+        counted = max(len(steps) // 2, 1) * np.arange(3)
         first = start if start < 1000 else 0
         panel.set_xticks(start + counted, [f"{first + count}" for count in counted])
         panel.set_xlabel(unit if start < 1000 else f"{unit} after\n{start:,}")
@@ -315,30 +266,35 @@ def plot_raster(
     -------
     axes : (1 + neurons,) with spikes, else (neurons,)
     """
-    recorded = {name: np.asarray(trace) for name, trace in traces.items()}
-    count = recorded["plateau"].shape[1]
-    names = [*neurons] if neurons else [f"neuron {number}" for number in range(count)]
-    lanes = 0.15 + 0.36 * len(recorded)
-    heights = [*([0.35 + 0.5 * count] if spikes is not None else []), *[lanes] * count]
+    count = np.shape(traces["plateau"])[1]
+    names = neurons or [f"neuron {number}" for number in range(count)]
+    heights = [0.15 + _LANES_HIGH * len(traces)] * count
+    if spikes is not None:
+        heights.insert(0, 0.35 + 0.5 * count)
     what = "the raster first where there are spikes, then one for each neuron"
     size = {"width": PAGE, "height": 0.8 + sum(heights), "height_ratios": heights}
-    axes = axes_of(ax, len(heights), 1, what, **size, sharex=True)[:, 0]
-    panels, known = axes[-count:].reshape(count, 1), {"": recorded}
-    plot_plateau(known, at={"": time}, unit=unit, onsets={"": onsets}, neurons=names, ax=panels)
+    axes = axes_of(ax, len(heights), 1, what, **size, sharex=True)
+    known = {"at": {"": time}, "unit": unit, "onsets": {"": onsets}, "neurons": names}
+    plot_plateau({"": traces}, **known, ax=axes[-count:])
     if spikes is not None:
-        _draw_spikes(axes[0], *spikes, np.asarray(onsets), names)
-    axes[0].figure.align_ylabels(axes)
+        _draw_spikes(axes[0, 0], *spikes, np.asarray(onsets), names)
+    axes[0, 0].figure.align_ylabels(axes)
     if ax is None:
-        legend_below(panels)
-    return axes
+        explain(axes[-count:])
+    return axes[:, 0]
 
 
 def _draw_spikes(
-    raster: Axes, fired: ArrayLike, cells: ArrayLike, each: int, onsets: NDArray, names: list[str]
+    raster: Axes,
+    fired: ArrayLike,
+    cells: ArrayLike,
+    each: int,
+    onsets: NDArray,
+    names: Sequence[str],
 ) -> None:
     """Draw a tick for every spike, the cells of each neuron between lines."""
-    look: dict[str, Any] = {"color": colour("proximal"), "markersize": 2.5, "markeredgewidth": 0.6}
-    raster.plot(fired, cells, "|", **look)
+    tint = colour("proximal")
+    raster.plot(fired, cells, "|", color=tint, markersize=2.5, markeredgewidth=0.6)
     for onset in onsets:
         raster.axvline(onset, **GUIDE)
     for border in range(1, len(names)):

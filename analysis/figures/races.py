@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ from biorrr.analysis.figures.style import (
     Dataset,
     Figure,
     axes_of,
+    characters,
     colour,
+    draw_mean,
+    explain,
     in_percent,
-    legend_below,
     of_seeds,
     shade,
     styled,
@@ -30,7 +33,6 @@ from biorrr.analysis.figures.style import (
 # Lines are told apart in grey print by dashes and markers.
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 _NEAR = 0.05  # excess at which a learner counts as arrived
-_FLOOR = 1e-5  # excess below which nothing is shown
 
 
 @styled
@@ -57,33 +59,7 @@ def plot_race(results: Dataset, steps: str = "samples", title: str = "", note: s
     a_pass = (results["passes"] / results["t"]).max(("k", "seed", "snapshot")).values
     if np.allclose(a_pass, a_pass[0]):
         del rows["passes"]
-    ranks = results["k"].values
-    size = {"width": PAGE, "height": 1.2 + 1.9 * len(rows)}
-    axes = axes_of(None, len(rows), len(ranks), **size, sharey=True)
-    for (row, column), ax in np.ndenumerate(axes):
-        _draw_excess(ax, results.isel(k=column), [*rows][row])
-        ax.set(ylim=(_FLOOR, 1.5), xlabel=[*rows.values()][row])
-    for ax, k in zip(axes[0], ranks, strict=True):
-        ax.set_title(f"$k = {k}$")
-    for ax in axes[:, 0]:
-        ax.set_ylabel(EXCESS)
-        in_percent(ax)
-    return _explain(axes[0, 0], results.sizes["seed"], title, note)
-
-
-@styled
-def plot_constraint(results: Dataset, steps: str = "samples", title: str = "") -> Figure:
-    """Draw ||Vx'CxxVx - I||^2/k, ``whitening_error`` (learner, k, seed, snapshot), against ``t``
-    without seed.
-    """
-    ranks = results["k"].values
-    axes = axes_of(None, 1, len(ranks), width=PAGE, height=2.9, sharey=True)
-    for ax, k in zip(axes[0], ranks, strict=True):
-        _draw_lines(ax, results.sel(k=k), "t", "whitening_error", 1e-12)
-        ax.set(title=f"$k = {k}$", xlabel=steps)
-        ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-6))
-    axes[0, 0].set_ylabel("$\\Vert V_x' C_{xx} V_x - I \\Vert^2 / k$")
-    return _explain(axes[0, 0], results.sizes["seed"], title)
+    return _draw_race(results, "k", rows, 1e-5, title, note)
 
 
 @styled
@@ -93,14 +69,86 @@ def plot_pictures_race(results: Dataset) -> Figure:
     """
     if "data" not in results.dims:  # a single data set
         results = results.expand_dims("data")
-    panels = results["data"].values
-    axes = axes_of(None, 1, len(panels), width=PAGE, height=2.9, sharey=True)
-    for ax, name in zip(axes[0], panels, strict=True):
-        _draw_excess(ax, results.sel(data=name), "t")
-        ax.set(ylim=(1e-3, 1.5), title=name, xlabel="samples")
-    axes[0, 0].set_ylabel(EXCESS)
-    in_percent(axes[0, 0])
-    return _explain(axes[0, 0], results.sizes["seed"])
+    return _draw_race(results, "data", {"t": "samples"}, 1e-3)
+
+
+@styled
+def plot_constraint(results: Dataset, steps: str = "samples", title: str = "") -> Figure:
+    """Draw ||Vx'CxxVx - I||^2/k, ``whitening_error`` (learner, k, seed, snapshot), against ``t``
+    without seed.
+    """
+    axes = _draw_learners(results, "k", {"t": steps}, "whitening_error", 1e-12)
+    for ax in axes[0]:
+        ax.set_ylim(bottom=max(ax.get_ylim()[0], 1e-6))
+    axes[0, 0].set_ylabel("$\\Vert V_x' C_{xx} V_x - I \\Vert^2 / k$")
+    return _finish(axes, results, title)
+
+
+def _draw_race(
+    results: Dataset,
+    panels: str,
+    rows: Mapping[str, str],
+    lowest: float,
+    title: str = "",
+    note: str = "",
+) -> Figure:
+    """Draw the excess of every learner, and the line of arrival; axes end at ``lowest``."""
+    axes = _draw_learners(results, panels, rows, "excess", 1e-6)
+    for ax in axes.flat:
+        ax.axhline(_NEAR, label=f"{100 * _NEAR:g} %: counts as arrived", **THEORY)
+        ax.set_ylim(lowest, 1.5)
+    for ax in axes[:, 0]:
+        ax.set_ylabel(EXCESS)
+        in_percent(ax)
+    return _finish(axes, results, title, note)
+
+
+def _draw_learners(
+    results: Dataset, panels: str, rows: Mapping[str, str], name: str, least: float
+) -> NDArray:
+    """Draw a quantity of every learner: the mean over seeds in a band of one standard deviation.
+
+    Parameters
+    ----------
+    results
+        The quantity ``name``, and what it is drawn along.
+    panels
+        Dimension that has a column of panels for each of its values.
+    rows
+        Label of the horizontal axis of each row, by what the quantity is drawn along. The start,
+        at 0, is left out.
+    name, least
+        The quantity, and the value below which it is not followed.
+
+    Returns
+    -------
+    axes : (rows, panels)
+    """
+    columns, size = results[panels].values, {"width": PAGE, "height": 1 + 1.95 * len(rows)}
+    axes = axes_of(None, len(rows), len(columns), **size, sharey=True)
+    for (row, column), ax in np.ndenumerate(axes):
+        along, label = [*rows.items()][row]
+        ax.set(xscale="log", yscale="log", xlabel=label)
+        for place, learner in enumerate(results["learner"].values):
+            one = results.isel({panels: column}).sel(learner=learner)
+            x = one[along].mean(set(one[along].dims) - {"snapshot"}).values
+            values = np.maximum(one[name].transpose("seed", "snapshot").values, least)
+            which = (place + place // len(_DASHES)) % len(_DASHES)
+            first = 3 * place % len(x)  # markers of lines that coincide lie side by side
+            draw_mean(
+                ax,
+                x[x > 0],
+                values[:, x > 0],
+                label=str(learner),
+                color=shade(place),
+                linestyle=_DASHES[which],
+                marker=MARKERS[which],
+                markersize=3,
+                markevery=(first, 16),
+            )
+    for ax, one in zip(axes[0], columns, strict=True):
+        ax.set_title(f"$k = {one}$" if panels == "k" else one)
+    return axes
 
 
 @styled
@@ -119,73 +167,42 @@ def plot_sensitivity(results: Dataset, title: str = "") -> Figure:
     size = {"width": width, "height": 0.9 + 2.5 * len(algorithms)}
     axes = axes_of(None, len(algorithms), len(ranks), **size)
     for (row, column), ax in np.ndenumerate(axes):
-        image = _map_rates(
-            ax, results.isel(algorithm=row, k=column).dropna("decade", subset=["eta0"])
-        )
+        tried = results.isel(algorithm=row, k=column).dropna("decade", subset=["eta0"])
+        image = _map_rates(ax, tried)
         ax.set_title(f"{algorithms[row]}, $k = {ranks[column]}$")
-    figure = axes[0, 0].figure
-    figure.colorbar(image, ax=axes, label="excess over the optimum (%)", shrink=0.8)
-    note = f"Means over {results.sizes['seed']} seeds; hatched: a seed diverged."
-    return _finish(axes[0, 0], note, title)
+    axes[0, 0].figure.colorbar(image, ax=axes, label="excess over the optimum (%)", shrink=0.8)
+    explain(axes, f"Means over {results.sizes['seed']} seeds; hatched: a seed diverged.")
+    return _entitle(axes[0, 0].figure, title)
 
 
 def _map_rates(ax: Axes, tried: Dataset) -> Any:
     """Draw the mean excess in percent for every pair of N and eta0; return the picture."""
-    from matplotlib.colors import LogNorm
-
     percent = 100 * tried["excess"].mean("seed", skipna=False).values
-    ax.set_facecolor("white")
-    ax.patch.set_hatch("////")
-    look = {"norm": LogNorm(0.01, 100), "cmap": "viridis_r", "origin": "lower", "aspect": "auto"}
-    image = ax.imshow(np.maximum(percent, 1e-3), **look)
+    ax.patch.set(facecolor="white", hatch="////")
+    shown = np.maximum(percent, 1e-3)
+    image = ax.imshow(shown, "viridis_r", origin="lower", aspect="auto", norm="log")
+    image.set_clim(0.01, 100)
     for (y, x), value in np.ndenumerate(percent):
         words = "–" if np.isnan(value) else f"{value:.2g}" if value >= 1 else f"{value:.1g}"
-        tint = "k" if np.isnan(value) or value <= 1.5 else "w"
-        ax.text(x, y, words, color=tint, ha="center", va="center")
+        ax.text(x, y, words, color="w" if value > 1.5 else "k", ha="center", va="center")
     ax.set_xticks(range(len(tried["N"])), [f"{n:,.0f}" for n in tried["N"].values], rotation=90)
     ax.set_yticks(range(len(percent)), [f"{eta:.2g}" for eta in tried["eta0"].values])
     ax.set(xlabel="$N$ (samples)", ylabel="$\\eta_0$ of $V_x$")
     return image
 
 
-def _draw_lines(ax: Axes, results: Dataset, along: str, name: str, least: float) -> None:
-    """Draw a quantity of every learner, (learner, seed, snapshot), along another: the mean over
-    seeds in a band of one standard deviation; the start, at 0, is left out.
-    """
-    for place, learner in enumerate(results["learner"].values):
-        one = results.sel(learner=learner)
-        x = one[along].mean("seed").values if "seed" in one[along].dims else one[along].values
-        scores, shown = np.maximum(one[name].transpose("seed", ...).values, least), x > 0
-        mean, spread = scores.mean(axis=0)[shown], scores.std(axis=0)[shown]
-        which = (place + place // len(_DASHES)) % len(_DASHES)
-        first = 3 * place % max(len(mean), 1)  # markers of lines that coincide lie side by side
-        style = {"marker": MARKERS[which], "markersize": 3, "markevery": (first, 16)}
-        look: dict[str, Any] = {"color": shade(place), "linestyle": _DASHES[which]}
-        ax.plot(x[shown], mean, label=str(learner), **look, **style)
-        low = np.maximum(mean - spread, 0.1 * mean)  # on a logarithmic axis none may reach 0
-        ax.fill_between(x[shown], low, mean + spread, color=shade(place), alpha=0.2, linewidth=0)
-    ax.set(xscale="log", yscale="log")
-
-
-def _draw_excess(ax: Axes, results: Dataset, along: str) -> None:
-    """Draw the excess of every learner along a quantity, and the line of arrival."""
-    _draw_lines(ax, results, along, "excess", _FLOOR / 10)
-    ax.axhline(_NEAR, label=f"{100 * _NEAR:g} %: counts as arrived", **THEORY)
-
-
-def _explain(ax: Axes, seeds: int, title: str = "", note: str = "") -> Figure:
-    """Draw legend, title and note of the figure that ``ax`` is in; return the figure."""
+def _finish(axes: NDArray, results: Dataset, title: str, note: str = "") -> Figure:
+    """Draw legend, title and note of a figure of learners; return the figure."""
+    seeds = results.sizes["seed"]
     band = f"Lines: mean of {seeds} seeds; bands: standard deviation." if seeds > 1 else "One seed."
-    return _finish(ax, f"{band} {note}", title)
+    explain(axes[0, 0], f"{band} {note}")
+    return _entitle(axes[0, 0].figure, title)
 
 
-def _finish(ax: Axes, note: str, title: str) -> Figure:
-    """Draw the legend below the figure of ``ax``, and the title above; return the figure."""
-    figure: Any = ax.figure
-    legend_below(ax, note)
+def _entitle(figure: Any, title: str) -> Figure:
+    """Write the title above a figure; return the figure."""
     if title:
-        room = int(figure.get_figwidth() * 17)
-        figure.suptitle(textwrap.fill(title, room), x=0.01, ha="left")
+        figure.suptitle(textwrap.fill(title, characters(figure)), x=0.01, ha="left")
     return figure
 
 
@@ -208,52 +225,31 @@ def plot_theories(results: Dataset, *, ax=None) -> NDArray:
     theories, k = results["theory"].values, results.attrs["k"]
     size = {"width": PAGE, "height": 1.5 + 0.28 * len(theories)}
     axes = axes_of(ax, 1, 3, "one for each measure", **size, sharey=True)[0]
-    _dots(axes[0], results, "excess", _LEAST)
-    _mark_law(axes[0], results)
+    rows = np.arange(len(theories))[:, None]
+    for place, data in enumerate(results["data"].values):
+        one = results.sel(data=data).transpose("theory", "seed")
+        heights = rows + 0.22 * (place - (results.sizes["data"] - 1) / 2)
+        marker, look = MARKERS[place % len(MARKERS)], {"color": shade(place), "markersize": 3}
+        for panel, name in zip(axes, ("excess", "participation", "whitening"), strict=True):
+            values = one[name].values if name == "participation" else one[name].clip(_LEAST).values
+            panel.plot(values, heights + 0 * values, marker, **look)[0].set_label(str(data))
+        look = {"color": colour("plateau"), "markersize": 7, "zorder": 3}
+        law = one["law"].dropna("seed", how="all").values
+        for line in axes[0].plot(law, heights + 0 * law, "|", **look)[:1]:
+            line.set_label("law 1: predicted excess")
     axes[0].set(xscale="log", xlabel=EXCESS)
     in_percent(axes[0], "x")
-    _dots(axes[1], results, "participation", 0)
     axes[1].set(xlabel=f"participation ratio\nof the {k:g} outputs", xlim=(0.9, k + 0.1))
-    _dots(axes[2], results, "whitening", _LEAST)
     axes[2].set(xscale="log", xlabel="whitening error\nof the outputs")
     axes[2].xaxis.set_minor_formatter("")  # numbers between powers of ten would be crowded
-    axes[0].set_yticks(range(len(theories)), list(theories))
+    axes[0].set_yticks(rows.ravel(), theories)
     axes[0].set_ylim(len(theories) - 0.5, -0.5)
     for panel in axes:
-        for row in range(len(theories)):
-            panel.axhline(row, **GUIDE)
+        panel.grid(axis="y", **GUIDE)
     note = (
         f"{of_seeds('mark', results.sizes['seed'])} An excess below 0.01 % is drawn there, a"
         f" whitening error below {_LEAST:g} too. Participation ratio: {k:g} where all outputs vary"
         " alike and independently, 1 where there is only one direction. Law 1: what fixed feedback"
         " must end at, whatever the theory."
     )
-    legend_below(axes, note)
-    return axes
-
-
-def _dots(panel: Axes, results: Dataset, name: str, floor: float) -> None:
-    """Draw one dot for each seed, and a marker and a colour for each data set."""
-    for place, data in enumerate(results["data"].values):
-        values = results[name].sel(data=data).transpose("theory", "seed").values
-        values = np.maximum(values, floor)
-        rows = np.broadcast_to(_rows(results, place), values.shape)
-        look = {"color": shade(place), "markersize": 3, "label": str(data)}
-        panel.plot(values.ravel(), rows.ravel(), MARKERS[place % len(MARKERS)], **look)
-
-
-def _mark_law(panel: Axes, results: Dataset) -> None:
-    """Draw a tick where law 1 predicts the excess."""
-    for place, data in enumerate(results["data"].values):
-        law = results["law"].sel(data=data).transpose("theory", "seed").values
-        if not np.isfinite(law).any():
-            continue
-        rows = np.broadcast_to(_rows(results, place), law.shape)
-        look = {"color": colour("plateau"), "markersize": 7, "zorder": 3}
-        panel.plot(law.ravel(), rows.ravel(), "|", label="law 1: predicted excess", **look)
-
-
-def _rows(results: Dataset, place: int) -> NDArray:
-    """Return the height of each theory's dots for the data set at ``place``, (theory, 1)."""
-    beside = 0.22 * (place - (results.sizes["data"] - 1) / 2)
-    return np.arange(results.sizes["theory"])[:, None] + beside
+    return explain(axes, note)

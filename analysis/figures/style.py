@@ -5,13 +5,13 @@ drawn into.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from biorrr.errors import InputError, InputTypeError
 
@@ -27,13 +27,12 @@ COLUMN, PAGE = 8.5 / 2.54, 17.5 / 2.54  # inches: widths of figures in journals
 # A quantity has one colour in every figure: its place among the colours of the style, or of the
 # user.
 _PLACES = {
-    "circuit": 0,
-    "proximal": 0,  # Vx, and the output z, which is what the circuit says
-    "distal": 1,  # Vy, a
+    **dict.fromkeys(("circuit", "proximal", "Vx"), 0),  # and the output z, which is what it says
+    **dict.fromkeys(("distal", "Vy"), 1),  # and a
     "Q": 2,  # interneuron to pyramidal, inhibition
     "R": 3,  # pyramidal to interneuron
-    "own": 4,  # parts of one's own
 }
+_OWN = 4  # parts of one's own
 MARKERS = "os^DvPX"  # tell things apart in grey print
 EXCESS = "excess over the optimum"  # in percent on every axis
 _GREY = "#6E6E6E"  # the exact solution, the optimum, a prediction; dashed, or broad behind a curve
@@ -44,34 +43,40 @@ BAND: dict[str, Any] = {"color": _GREY, "alpha": 0.15, "linewidth": 0, "zorder":
 
 
 def colour(quantity: str) -> str:
-    """Return the colour of a quantity; the plateau has that of text, theory is grey.
+    """Return the colour of a quantity, or of a matrix of weights; the plateau has that of text,
+    theory is grey, and all that is not of the paper's circuit has one colour.
 
     With colours of one's own in ``axes.prop_cycle`` these are taken in the same order.
     """
     import matplotlib
 
-    if quantity == "plateau":
-        return matplotlib.rcParams["text.color"]
-    if quantity == "theory":
-        return _GREY
-    return shade(_PLACES[quantity])
+    fixed = {"plateau": matplotlib.rcParams["text.color"], "theory": _GREY}
+    return fixed.get(quantity) or shade(_PLACES.get(quantity, _OWN))
 
 
 def shade(place: int) -> str:
     """Return the colour at a place in ``axes.prop_cycle``: for things without one of their own."""
+    from matplotlib.colors import to_hex
+
+    return to_hex(f"C{place}")
+
+
+def our_style() -> dict[str, Any]:
+    """Return the settings of the style file."""
     import matplotlib
 
-    cycle = matplotlib.rcParams["axes.prop_cycle"].by_key().get("color", [_GREY])
-    return cycle[place % len(cycle)]
+    return dict(matplotlib.rc_params_from_file(STYLE, use_default_template=False))
 
 
 def untouched() -> dict[str, Any]:
     """Return the settings of our style that have matplotlib's own value: users have set others."""
-    import matplotlib
+    from matplotlib import rcParams, rcParamsDefault
 
-    ours = matplotlib.rc_params_from_file(STYLE, use_default_template=False)
-    now, defaults = matplotlib.rcParams, matplotlib.rcParamsDefault
-    return {name: value for name, value in ours.items() if now[name] == defaults[name]}
+    return {
+        name: value
+        for name, value in our_style().items()
+        if rcParams[name] == rcParamsDefault[name]
+    }
 
 
 def styled(draw: Callable) -> Callable:
@@ -97,14 +102,13 @@ def new_figure(width: float = COLUMN, height: float | None = None) -> Figure:
 
     The height is that of the style, or the user's, unless given.
     """
-    import matplotlib
     import matplotlib.pyplot as plt
 
     from biorrr.analysis.figures.paper_figure import PaperFigure
 
-    ours = matplotlib.rc_params_from_file(STYLE, use_default_template=False)["figure.figsize"]
-    chosen = matplotlib.rcParams["figure.figsize"]
-    size = width if list(chosen) == list(ours) else chosen[0], height or chosen[1]
+    chosen = plt.rcParams["figure.figsize"]
+    ours = list(chosen) == list(our_style()["figure.figsize"])
+    size = width if ours else chosen[0], height or chosen[1]
     return plt.figure(figsize=size, layout="constrained", FigureClass=PaperFigure)
 
 
@@ -134,114 +138,90 @@ def axes_of(
     """
     from matplotlib.axes import Axes
 
+    shape = (rows, columns) if rows else ()
     if ax is None:
-        shape = (rows, columns) if rows else ()
         return new_figure(width, height).subplots(*shape, squeeze=not shape, **layout)
     given = np.asarray(ax, dtype=object)
     if not all(isinstance(one, Axes) for one in given.flat):
         raise InputTypeError(
             f"ax: must be axes of matplotlib (got {ax!r}); plt.subplots makes them"
         )
-    if not rows:
-        if given.size != 1:
-            raise InputError(
-                f"ax: must be one axes (got an array of shape {given.shape}); pass one of them"
-            )
-        _dress(given.item())
-        return given.item()
-    if given.shape != (rows, columns) and not (
-        given.ndim < 2 and given.size == rows * columns and 1 in (rows, columns)
-    ):
+    if given.size != np.prod(shape) or (rows and given.ndim > 1 and given.shape != shape):
         raise InputError(
-            f"ax: must be axes of shape ({rows}, {columns}), {what} (got {given.shape}); "
+            f"ax: must be axes of shape {shape}, {what} (got {given.shape}); "
             f"plt.subplots({rows}, {columns}, squeeze=False) makes them"
+            if rows
+            else f"ax: must be one axes (got an array of shape {given.shape}); pass one of them"
         )
     for one in given.flat:
         _dress(one)
-    return given.reshape(rows, columns)
+    return given.reshape(shape)[()]
 
 
 def _dress(ax: Axes) -> None:
     """Give axes that were made in another style the look of ours."""
-    import matplotlib
-    from matplotlib.ticker import ScalarFormatter
+    from matplotlib import rcParams
 
-    rc = matplotlib.rcParams
     for side in ("top", "right"):
-        ax.spines[side].set_visible(rc[f"axes.spines.{side}"])
-    ax.tick_params(labelsize=rc["xtick.labelsize"])
+        ax.spines[side].set_visible(rcParams[f"axes.spines.{side}"])
+    ax.tick_params(labelsize=rcParams["xtick.labelsize"])
     for axis in (ax.xaxis, ax.yaxis):
-        axis.label.set_fontsize(rc["axes.labelsize"])
-        if isinstance(axis.get_major_formatter(), ScalarFormatter):
-            axis.set_major_formatter(ScalarFormatter())  # it has read its limits when it was made
+        axis.label.set_fontsize(rcParams["axes.labelsize"])
     if not ax.has_data():
-        ax.set_prop_cycle(rc["axes.prop_cycle"])
+        ax.set_prop_cycle(rcParams["axes.prop_cycle"])
 
 
-def round_below(limit: float) -> float:
-    """Return the largest of 1, 2 and 5 times a power of ten that does not exceed ``limit``."""
-    power = 10 ** np.floor(np.log10(limit))
-    return max(step * power for step in (1, 2, 5) if step * power <= limit)
+def explain(axes: Any, note: str = "", most: int = 4) -> Any:
+    """Draw one legend below a figure, with each label of all ``axes`` once, and return the axes.
 
-
-def draw_scale_bar(panel: Axes, level: int, scale: float, lane: float = 2.1) -> None:
-    """Draw a bar of a round length on the right of the trace at ``level``.
-
-    Traces stand one below the other, a unit apart, each drawn with ``lane * scale`` to the unit.
-    """
-    length = round_below(scale)
-    half = length / (2 * lane * scale)
-    beside: dict[str, Any] = {"transform": panel.get_yaxis_transform(), "clip_on": False}
-    heights = [-half - level, half - level]
-    look = {"color": colour("plateau"), "linewidth": 1.2, "label": "scale, in units of the data"}
-    panel.plot([1.03, 1.03], heights, **look, **beside)
-    panel.text(1.05, -level, f"{length:g}", va="center", **beside)
-
-
-def legend_below(axes: Any, note: str = "", most: int = 4, given: Any = None) -> None:
-    """Draw one legend below the figure, with each label of all ``axes`` once.
+    In a figure that the user has made, each of the axes has its legend within.
 
     Parameters
     ----------
     axes
-        One axes, or several.
+        One axes, or an array of them.
     note
         What else explains the figure, in a sentence or two above the legend.
     most
         Columns that the legend may have; it takes as many as fit into the width of the figure.
-    given
-        Axes that the user has given, which then have legends within, unless the figure has one.
     """
-    every = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
-    if given is not None and not every[0].figure.legends:
-        for ax in every:
-            ax.legend()
-        return
-    known = {
-        label: handle
-        for ax in every
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
-    }
+    from biorrr.analysis.figures.paper_figure import PaperFigure
+
+    every = np.ravel(np.asarray(axes, dtype=object))
     figure = every[0].figure
+    if not isinstance(figure, PaperFigure):
+        for ax in every:
+            known = _handles([ax])
+            ax.legend(known.values(), known)
+        return axes
     for earlier in list(figure.legends):
         earlier.remove()
-    room = _characters(figure)
+    known, room = _handles(every), characters(figure)
     figure.legend(
         known.values(),
-        known.keys(),
+        known,
         loc="outside lower center",
         ncols=_columns([len(label) for label in known], most, room),
         title=textwrap.fill(note, room) or None,
         alignment="left",
     )
+    return axes
 
 
-def _characters(figure: Figure) -> int:
+def _handles(every: Iterable[Axes]) -> dict[str, Any]:
+    """Return what the axes draw by its label."""
+    return {
+        label: handle
+        for ax in every
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
+
+
+def characters(figure: Figure) -> int:
     """Return how many characters of usual width fit side by side into a figure."""
-    import matplotlib
+    from matplotlib import rcParams
 
-    size = matplotlib.font_manager.FontProperties(size="medium").get_size_in_points()
-    return int(72 * figure.bbox.width / figure.dpi / (0.54 * size)) - 2
+    return int(72 * figure.get_figwidth() / (0.54 * rcParams["font.size"])) - 2
 
 
 def _columns(lengths: list[int], most: int, room: int) -> int:
@@ -252,6 +232,25 @@ def _columns(lengths: list[int], most: int, room: int) -> int:
         if sum(widest) + 7 * len(widest) <= room:
             return count
     return 1
+
+
+def draw_mean(
+    ax: Axes, at: ArrayLike, values: NDArray, band: str | None = None, **look: Any
+) -> None:
+    """Draw the mean of ``values`` (repeats, places), in a band of one standard deviation on either
+    side.
+
+    On a logarithmic axis the band ends at the lowest value. ``band`` is its label, and ``look``
+    that of the line.
+    """
+    mean, spread = values.mean(axis=0), values.std(axis=0)
+    (line,) = ax.plot(at, mean, **look)
+    if len(values) > 1:
+        low = mean - spread
+        if ax.get_yscale() == "log":
+            low = np.maximum(low, values.min(axis=0))
+        shaded = {"color": line.get_color(), "alpha": 0.22, "linewidth": 0, "label": band}
+        ax.fill_between(at, low, mean + spread, **shaded)
 
 
 def draw_against(panel: Axes, theory: ArrayLike, measured: ArrayLike, tint: Any) -> str:
@@ -277,63 +276,51 @@ def shades(count: int) -> Any:
 
 
 def mark_cuts(
-    panel: Axes, at: Any, heights: Any, end: float, tint: Any, label: str, level: float = 0.0
+    panel: Axes,
+    at: NDArray,
+    heights: NDArray,
+    end: float,
+    label: str,
+    level: float = 0.0,
+    **look: Any,
 ) -> None:
     """Put a triangle at ``end`` wherever ``heights``, of the shape of ``at``, go beyond it: above
     a positive end, below a negative one. All are drawn ``level`` lower.
     """
-    cut = np.asarray(heights) > end if end > 0 else np.asarray(heights) < end
+    cut = heights > end if end > 0 else heights < end
     if cut.any():
-        look: dict[str, Any] = {"color": tint, "markersize": 3, "clip_on": False, "zorder": 4}
-        places = np.full(cut.sum(), end - level)
-        panel.plot(
-            np.broadcast_to(at, cut.shape)[cut],
-            places,
-            "^" if end > 0 else "v",
-            label=label,
-            linestyle="none",
-            **look,
-        )
+        marker = "^" if end > 0 else "v"
+        look |= {"markersize": 3, "clip_on": False, "zorder": 4, "label": label}
+        panel.plot(at[cut], np.full(cut.sum(), end - level), marker, **look)
 
 
 def in_percent(ax: Axes, along: str = "y") -> None:
     """Label an axis of fractions, such as excess, in percent."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     axis = ax.xaxis if along == "x" else ax.yaxis
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.3g} %"))
+    axis.set_major_formatter(lambda value, _: f"{100 * value:.3g} %")
     if axis.get_scale() == "log":
-        low, high = sorted(ax.get_xlim() if along == "x" else ax.get_ylim())
+        low, high = sorted(axis.get_view_interval())
         between = (1.0, 2.0, 5.0) if high < 30 * low else (1.0,)
         axis.set_major_locator(LogLocator(subs=between, numticks=8))
         axis.set_minor_formatter(NullFormatter())
 
 
-def for_log_axis(samples: ArrayLike) -> np.ndarray:
-    """Return sample counts, with a count of 0 moved to half the first that follows."""
-    samples = np.asarray(samples, dtype=float)
-    positive = samples[samples > 0]
-    return np.maximum(samples, positive.min() / 2 if positive.size else 1.0)
-
-
 def log_samples(ax: Axes, samples: ArrayLike, most: int = 7) -> None:
-    """Make the horizontal axis logarithmic in samples, with at most about ``most`` labels.
-
-    Where :func:`for_log_axis` has moved a count of 0, its place is labelled 0.
+    """Make the horizontal axis logarithmic in samples, from the first power of ten below them, and
+    linear from there to 0; with at most about ``most`` labels.
     """
-    from matplotlib.ticker import NullLocator
+    first = min(np.asarray(samples)[np.asarray(samples) > 0], default=1)
+    ax.set_xscale("symlog", linthresh=10 ** np.floor(np.log10(first)), linscale=0.5)
+    ax.autoscale_view(scaley=False)  # of what is drawn already
+    ax.locator_params(axis="x", numticks=most)
+    ax.set_xlabel("samples seen")
 
-    at = for_log_axis(samples)
-    start, end = at.min(), at.max()
-    powers = np.arange(np.ceil(np.log10(start)), np.floor(np.log10(end)) + 1)
-    moved = bool((np.asarray(samples) <= 0).any())
-    if moved:
-        powers = powers[powers > np.log10(4 * start)]
-    powers = powers[:: -(-len(powers) // most) or 1]
-    labels = [f"$10^{{{power:g}}}$" for power in powers]
-    ax.set(xscale="log", xlabel="samples seen")
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xticks([start] * moved + list(10.0**powers), ["0"] * moved + labels)
+
+def symbol(matrix: str) -> str:
+    """Return the name of a matrix of weights in mathematical type."""
+    return f"${matrix[0]}_{matrix[1:]}$" if matrix[1:] else f"${matrix}$"
 
 
 def of_seeds(each: str, count: int) -> str:

@@ -4,8 +4,6 @@ other filters (Sec. 3, supplement C and E).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -119,16 +117,15 @@ class ExactSolution:
     ):
         X, Y = check_pair(X, Y)
         self.m, self.n, self.s, self.ridge = X.shape[1], Y.shape[1], check_s(s), ridge_pair(ridge)
-        factored = _factored_covariances(X, Y, s, self.ridge) or _factored_data(X, Y, s, self.ridge)
-        A, singular_values, Bt = linalg.svd(factored.F, full_matrices=False)
+        factors = _factor_covariances(X, Y, s, self.ridge) or _factor_data(X, Y, s, self.ridge)
+        F, self._root, unroot_x, root_y, unroot_y = factors
+        A, singular_values, Bt = linalg.svd(F, full_matrices=False)
         B = Bt.T * singular_values
-        self._root = factored.root_x
         self._F = A * singular_values  # F up to a rotation from the right, which no score sees
         k_max = min(self.m, self.n)
-        self.eigenvalues = _pad(singular_values**2, k_max)
-        self._Vx = _pad(factored.unwhiten_x(A), k_max)
-        self._Vy = _pad(factored.unwhiten_y(B), k_max)
-        self._readout = _pad(factored.root_y.T @ B, k_max)
+        self.eigenvalues = pad(singular_values**2, k_max)
+        self._Vx, self._Vy = pad(unroot_x @ A, k_max), pad(unroot_y @ B, k_max)
+        self._readout = pad(root_y.T @ B, k_max)
 
     def optimum(self, k: int) -> float:
         """Return the lowest objective of any k filters: minus the sum of M's k largest
@@ -151,6 +148,15 @@ class ExactSolution:
         Sigma_s^-1 Vy Vx').
         """
         return self._readout[:, : check_k(k, self.m, self.n)]
+
+    def regression(self, Vx: ArrayLike | None = None) -> NDArray:
+        """Return W, (m, n): W'x is the best prediction of y through filters ``Vx`` (m, k), or
+        without any, (Cxx + ridge I)^-1 Cxy.
+        """
+        if Vx is None:
+            return self._Vx @ self._readout.T
+        known = linalg.pinv(self._whitened(Vx)[0], self.m * np.finfo(float).eps)
+        return Vx @ (known @ self._root @ self.regression())
 
     def principal_components(self, k: int) -> NDArray:
         """Return the first k principal components of x, (m, k), orthonormal."""
@@ -222,74 +228,58 @@ class ExactSolution:
         return _product(self._root, np.where(finite[..., None, None], Vx, 0.0)), finite
 
 
-class _Factored(NamedTuple):
-    """Square roots of Cxx and Sigma_s^-1, and F = root_x^-T Cxy root_y^-1.
-
-    Attributes
-    ----------
-    F : (r, n)
-    root_x : (r, m)
-        root_x' root_x = Cxx + ridge I.
-    root_y : (n, n)
-        root_y' root_y = Sigma_s^-1.
-    unwhiten_x, unwhiten_y
-        Solve root_x V = A and root_y V = B, in the sense of the pseudo-inverse.
-    """
-
-    F: NDArray
-    root_x: NDArray
-    root_y: NDArray
-    unwhiten_x: Callable[[NDArray], NDArray]
-    unwhiten_y: Callable[[NDArray], NDArray]
-
-
-def _factored_covariances(
+def _factor_covariances(
     X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float]
-) -> _Factored | None:
-    """Factor covariances by Cholesky: ten times faster, but only where a ridge keeps them
-    well-conditioned.
+) -> tuple[NDArray, ...] | None:
+    """Return what :func:`_factor_data` does by Cholesky: ten times faster, but only where a ridge
+    keeps covariances well-conditioned.
     """
     floors = ridge[0], s * ridge[1] + 1 - s  # no eigenvalue of either matrix is below
     if not min(floors):
         return None
     C = covariances(X, Y, ridge)
-    Sigma_inverse = sigma_inverse(C.yy, s)
+    both = C.xx, sigma_inverse(C.yy, s)
     # Rounding, 1e-16 of the largest eigenvalue, must stay below 1e-10 of the smallest.
-    if any(
-        linalg.norm(A) > 1e6 * floor for A, floor in zip((C.xx, Sigma_inverse), floors, strict=True)
-    ):
+    if any(linalg.norm(A) > 1e6 * floor for A, floor in zip(both, floors, strict=True)):
         return None
-    root_x, root_y = linalg.cholesky(C.xx).T, linalg.cholesky(Sigma_inverse).T
-    F = linalg.solve(root_y.T, linalg.solve(root_x.T, C.xy).T).T
-    unwhiten_x, unwhiten_y = (partial(linalg.solve, root) for root in (root_x, root_y))
-    return _Factored(F, root_x, root_y, unwhiten_x, unwhiten_y)
+    root_x, root_y = (linalg.cholesky(A).T for A in both)
+    unroot_x, unroot_y = linalg.inv(root_x), linalg.inv(root_y)
+    return unroot_x.T @ C.xy @ unroot_y, root_x, unroot_x, root_y, unroot_y
 
 
-def _factored_data(X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float]) -> _Factored:
+def _factor_data(
+    X: NDArray, Y: NDArray, s: float, ridge: tuple[float, float]
+) -> tuple[NDArray, ...]:
     """Factor the data themselves, by singular vectors: nothing is squared, nothing need be
     invertible.
+
+    Returns F = root_x^-T Cxy root_y^-1, (r, n); root_x, (r, m), of Cxx + ridge I = root_x' root_x,
+    and its pseudo-inverse; and root_y, (n, n), of Sigma_s^-1, and its pseudo-inverse.
     """
     m, n = X.shape[1], Y.shape[1]
     tolerance = len(X) * np.finfo(float).eps
-    data = np.hstack([X, Y]) / np.sqrt(len(X))
-    if len(data) > m + n:
-        # The triangular factor has the same covariances as the data, and no more rows than there
-        # are channels.
-        data = np.asarray(linalg.qr(data, mode="r"))
+    data = condensed(X, Y)
     Ux, dx, Wx = _axes(data[:, :m], tolerance, all_directions=ridge[0] > 0)
     Uy, dy, Wy = _axes(data[:, m:], tolerance)
     root_x = np.sqrt(dx**2 + ridge[0])  # each along the axes of its own data
     root_y = np.sqrt(s * (dy**2 + ridge[1]) + (1 - s))
     # Padded to n, so that filters beyond the rank of Cyy are white too, though they predict
     # nothing.
-    F = _pad((dx / root_x)[:, None] * (Ux.T @ Uy) * (dy / root_y), n)
-    return _Factored(
-        F,
-        root_x[:, None] * Wx.T,
-        _pad(Wy * root_y, n).T,
-        (Wx / root_x).__matmul__,
-        _pad(Wy / root_y, n).__matmul__,
-    )
+    F = pad((dx / root_x)[:, None] * (Ux.T @ Uy) * (dy / root_y), n)
+    return F, root_x[:, None] * Wx.T, Wx / root_x, pad(Wy * root_y, n).T, pad(Wy / root_y, n)
+
+
+def condensed(X: NDArray, Y: NDArray, ridge: float = 0.0) -> NDArray:
+    """Return rows (n_rows, m + n) that have the covariances of ``X`` and ``Y`` as sums, as few as
+    there are channels; ``ridge`` adds rows to X, with zeros in Y.
+    """
+    rows = np.hstack([X, Y]) / np.sqrt(len(X))
+    m, channels = X.shape[1], rows.shape[1]
+    if ridge:
+        rows = np.vstack([rows, np.sqrt(ridge) * np.eye(m, channels)])
+    if len(rows) <= channels:
+        return rows
+    return np.asarray(linalg.qr(rows, mode="r"))
 
 
 def _axes(
@@ -301,7 +291,7 @@ def _axes(
     """
     U, d, Wt = linalg.svd(A, full_matrices=all_directions)
     if all_directions:
-        U, d = _pad(U[:, : len(d)], A.shape[1]), _pad(d, A.shape[1])
+        U, d = pad(U[:, : len(d)], A.shape[1]), pad(d, A.shape[1])
         return U, d, Wt.T
     kept = d > tolerance * d[0]
     return U[:, kept], d[kept], Wt[kept].T
@@ -314,7 +304,7 @@ def _product(A: NDArray, stack: NDArray) -> NDArray:
     return np.moveaxis(np.tensordot(A, stack, axes=(1, -2)), 0, -2)
 
 
-def _pad(A: NDArray, size: int) -> NDArray:
+def pad(A: NDArray, size: int) -> NDArray:
     """Return ``A`` with zeros up to ``size`` along its last axis, or cut to it."""
     A = A[..., :size]
     return np.concatenate([A, np.zeros((*A.shape[:-1], size - A.shape[-1]))], axis=-1)
@@ -358,11 +348,9 @@ def baselines(exact: ExactSolution, k: int) -> Baselines:
         not best or k == exact.m
     ):  # nothing to predict, or nothing to choose: every set of filters is optimal
         return Baselines(0.0, 0.0, 0.0)
-    last, following = (
-        exact.eigenvalues[i] if i < len(exact.eigenvalues) else 0.0 for i in (k - 1, k)
-    )
+    last, following = exact.eigenvalues[k - 1], exact.eigenvalues[k : k + 1].sum()
     return Baselines(
-        random_plane=1 - k / (k + 1) * (best + float(following)) / best,
+        random_plane=float(1 - k / (k + 1) * (best + following) / best),
         principal_components=float(exact.excess(exact.principal_components(k))),
         exchange=float(last - following) / best,
     )

@@ -137,9 +137,13 @@ class RankCV(ReducedRankRegression):
         self.ks_ = np.unique([check_k(k, *limits) for k in ks])
         if strata is not None:
             strata = np.unique(np.asarray(strata), return_inverse=True)[1]
-        splits = self._splitter(groups).split(X, Y, groups)
+        splitter = self.cv
+        if isinstance(splitter, int | np.integer):
+            kind = KFold if groups is None else GroupKFold
+            splitter = kind(splitter, shuffle=True, random_state=self.random_state)
+        splits = splitter.split(X, Y, groups)
         folds = [self._held_out(X, Y, train, test, strata) for train, test in splits]
-        errors, deviations = np.array([e for e, _ in folds]), np.array([d for _, d in folds])
+        errors, deviations = map(np.array, zip(*folds, strict=True))
         scorable = deviations > 0
         if scorable.sum() < 2:
             raise InputError(
@@ -154,12 +158,6 @@ class RankCV(ReducedRankRegression):
         if strata is not None:
             X, Y = (residuals(view, strata, slice(None))[0] + view.mean(axis=0) for view in (X, Y))
         return self._solve(X, Y, self.k_)
-
-    def _splitter(self, groups):
-        if not isinstance(self.cv, int | np.integer):
-            return self.cv
-        kind = KFold if groups is None else GroupKFold
-        return kind(self.cv, shuffle=True, random_state=self.random_state)
 
     def _held_out(
         self, X: NDArray, Y: NDArray, train: NDArray, test: NDArray, strata: NDArray | None

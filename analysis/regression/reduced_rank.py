@@ -22,7 +22,6 @@ from biorrr.analysis.checks import (
     Ridge,
     check_k,
     check_pair,
-    check_ridge,
     check_s,
     ridge_pair,
     unmasked,
@@ -82,6 +81,13 @@ class FilterPredictor(
     @property
     def _n_features_out(self) -> int:
         return self.Vx_.shape[1]
+
+    def _centre(self, X: NDArray, Y: NDArray, k: int) -> tuple[NDArray, NDArray]:
+        """Remove means and keep them, and choose the ridge for filters of rank ``k``."""
+        self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
+        X, Y = X - self.x_mean_, Y - self.y_mean_
+        self.ridge_ = settle_ridge(self.ridge, (X, Y), k, self.s)
+        return X, Y
 
     def _check_training(self, X: ArrayLike, y: ArrayLike, **options) -> tuple[NDArray, NDArray]:
         """Check ``X`` and ``y``; return arrays (n_samples, m) and (n_samples, n)."""
@@ -190,20 +196,25 @@ def choose_ridge(
     return RidgeChoice(tried, np.array([one.r2[k - 1] for one in found]))
 
 
-def fitted_ridge(ridge: Ridge | str, X: NDArray, Y: NDArray, k: int, s: float) -> Ridge:
-    """Return ``ridge``, or where it is "cv" the one that predicts held-out samples best."""
-    if isinstance(ridge, str) and ridge == "cv":
-        return choose_ridge(X, Y, k, s, folds=min(5, len(X))).best
-    return check_ridge(ridge)
-
-
-def given_ridge(ridge: Ridge | str) -> Ridge:
-    """Return ``ridge`` for data that come in chunks; "cv" is refused."""
-    if isinstance(ridge, str) and ridge == "cv":
+def settle_ridge(
+    ridge: Ridge | str, data: tuple[NDArray, NDArray] | None = None, k: int = 1, s: float = 0.0
+) -> Ridge:
+    """Return ``ridge``, or where it is "cv" the one that predicts held-out samples of ``data``, X
+    (n_samples, m) and Y (n_samples, n), best; without data "cv" is refused.
+    """
+    if not isinstance(ridge, str):
+        ridge_pair(ridge)
+        return ridge
+    if ridge != "cv":
+        raise InputError(
+            'ridge: must be a number >= 0, a pair of them for Cxx and Cyy, or "cv", for the one'
+            f" that predicts held-out samples best (got {ridge!r})"
+        )
+    if data is None:
         raise InputError(
             'ridge: "cv" needs all samples at once (got partial_fit); use fit, or give a number'
         )
-    return check_ridge(ridge)
+    return choose_ridge(*data, k, s, folds=min(5, len(data[0]))).best
 
 
 class ReducedRankRegression(FilterPredictor):
@@ -260,9 +271,7 @@ class ReducedRankRegression(FilterPredictor):
         return self._solve(X, Y, self.k)
 
     def _solve(self, X: NDArray, Y: NDArray, k: int) -> Self:
-        self.x_mean_, self.y_mean_ = X.mean(axis=0), Y.mean(axis=0)
-        X, Y = X - self.x_mean_, Y - self.y_mean_
-        self.ridge_ = fitted_ridge(self.ridge, X, Y, k, self.s)
+        X, Y = self._centre(X, Y, k)
         solution = ExactSolution(X, Y, self.s, self.ridge_)
         self.Vx_, self.Vy_, self.readout_ = solution.Vx(k), solution.Vy(k), solution.readout(k)
         self.eigenvalues_, self.objective_ = solution.eigenvalues, solution.optimum(k)

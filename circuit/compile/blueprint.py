@@ -10,15 +10,14 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from biorrr.circuit.compile.operations import Operation
 from biorrr.circuit.compile.program import Program, compile_program
 from biorrr.errors import InputError
-from biorrr.models import Parts, Pathway, Variable
-from biorrr.models.expressions import names_in, write_out
+from biorrr.models import Parts, Variable
+from biorrr.models.expressions import names_in
 from biorrr.models.meanings import Meanings
 
 
@@ -58,11 +57,6 @@ class Orientation:
         """Return a matrix as flat values (synapses,); undoes :meth:`matrix`."""
         return (matrix.T if self.target_by_source else matrix).reshape(-1)
 
-    def places(self, pairs: np.ndarray) -> np.ndarray:
-        """Return (row, column) pairs, (synapses, 2), as places among the flat values."""
-        source, target = self.rows_and_columns((pairs[:, 0], pairs[:, 1]))
-        return source * self.targets + target
-
     def ends(self, places):
         """Return the source and the target cell of each of ``places`` among the flat values."""
         return np.divmod(places, self.targets)
@@ -78,22 +72,18 @@ class Timing:
         Length of a tick in ms; infinite where activity is instant.
     duration, replay_duration
         Ticks for which a sample and a replay are held.
-    settles
-        True where a sample is held until outputs settle, so that only its last tick counts.
     """
 
     tick: float
     duration: int = 1
     replay_duration: int = 1
-    settles: bool = False
 
     @classmethod
     def of(cls, parts: Parts) -> Timing:
         """Return the timing that the clock among ``parts`` gives."""
-        clock = {variable.name: variable.value for variable in parts["clock"].variables}
-        settles = any(population.name == "settling" for population in parts.populations)
-        replay_duration = int(float(clock.get("replay_duration", 1.0)))
-        return cls(float(clock["tick"]), int(float(clock["duration"])), replay_duration, settles)
+        clock, names = parts["clock"].declared, ("tick", "duration", "replay_duration")
+        tick, *durations = (float(clock[name].value) for name in names if name in clock)
+        return cls(tick, *map(int, durations))
 
     @property
     def instant(self) -> bool:
@@ -246,8 +236,10 @@ class Blueprint:
         return {port.name: self.parts[port.population].size for port in self.ports}
 
     @functools.cached_property
-    def quantities(self) -> tuple[Quantity, ...]:
-        """Every variable of every part, weights first."""
+    def arrays(self) -> tuple[Quantity, ...]:
+        """Variables in the memory of an engine, weights first: all that parts declare, and what the
+        program fills beyond that.
+        """
         each = [
             Quantity(part.name, name, self._size(part.name, variable), variable)
             for part in self.parts.everything
@@ -261,14 +253,14 @@ class Blueprint:
         return self.parts[part].size if variable.per == "cell" else 1
 
     @functools.cached_property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """Every variable that a part declares, weights first."""
+        return tuple(q for q in self.arrays if q.name in self.parts[q.part].declared)
+
+    @functools.cached_property
     def state(self) -> tuple[Quantity, ...]:
         """Variables that one stretch of simulation must hand to the next, weights first."""
         return tuple(q for q in self.quantities if q.variable.role in ("memory", "parameter"))
-
-    @functools.cached_property
-    def meanings(self) -> Meanings:
-        """The meanings of names in the code of its parts."""
-        return Meanings(self.parts)
 
     @functools.cached_property
     def program(self) -> Program:
@@ -276,56 +268,23 @@ class Blueprint:
         ends.
         """
         moving = frozenset(port.key for port in self.ports if port.name in self.moving)
-        return compile_program(self.meanings, moving)
+        return compile_program(self.parts, moving)
+
+    @property
+    def meanings(self) -> Meanings:
+        """The meanings of names in the code of its parts."""
+        return self.program.meanings
 
     @functools.cached_property
     def moving_ports(self) -> frozenset[str]:
         """Names of the ports that are presented in every tick: their data change then, or a step
         changes what they present.
         """
-        ticks = (*self.program.sample.tick, *self.program.replay.tick)
+        ticks = (*self.program.sample["tick"], *self.program.replay["tick"])
         written = {key for operation in ticks for key in operation.writes}
         return frozenset(
             port.name for port in self.ports if port.name in self.moving or port.key in written
         )
-
-    def written_out(self, operation: Operation) -> str:
-        """Return the code of ``operation`` for Brian2, which wants what is one number for all
-        cells before what each has: what follows from parameters alone is written where it is read.
-        """
-        if operation.fills:
-            return operation.code
-        part, names = self.parts[operation.part], names_in(operation.code)
-        found = {name: self.meanings.find(part, name) for name in names.read}
-        fixed = {
-            name
-            for name, one in found.items()
-            if one and self.meanings.role(one.key) == "parameter"
-        }
-        kept = {name for name in names.written if f"{part.name}.{name}" in operation.writes}
-        return write_out(operation.code, fixed, kept)
-
-    @functools.cached_property
-    def arrays(self) -> tuple[Quantity, ...]:
-        """Variables in the memory of an engine: all that parts declare, and what the program fills
-        beyond that.
-        """
-        declared = {quantity.key for quantity in self.quantities}
-        operations = self.program.operations
-        written = dict.fromkeys(key for one in operations for key in sorted(one.writes))
-        filled = (self._sum(*key.split(".")) for key in written if key not in declared)
-        return (*self.quantities, *filled)
-
-    def _sum(self, part: str, name: str) -> Quantity:
-        """Return the variable ``name``, of each cell or synapse; the share of a variable has the
-        unit of that.
-        """
-        whole = self.meanings.declared[part].get(name.partition("_by_")[0])
-        per: Literal["cell", "synapse"] = (
-            "synapse" if isinstance(self.parts[part], Pathway) else "cell"
-        )
-        variable = Variable(name, per=per, unit=whole.unit if whole else "1")
-        return Quantity(part, name, self._size(part, variable), variable)
 
     @functools.cached_property
     def by_key(self) -> dict[str, Quantity]:

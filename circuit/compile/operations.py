@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from biorrr.errors import InputError
@@ -58,22 +58,19 @@ class Operation:
 def check_parts(meanings: Meanings) -> None:
     """Check that what parts broadcast, connect and call their weights is unique and there."""
     parts = meanings.parts
-    broadcast: dict[str, str] = {}
-    declared = [(part, variable) for part in parts.everything for variable in part.variables]
-    for part, variable in declared:
-        if variable.per == "circuit":
-            first = broadcast.setdefault(variable.name, part.name)
-            if first != part.name:
+    for part in parts.everything:
+        for variable in part.variables:
+            other = meanings.broadcast.get(variable.name, part.name)
+            if other != part.name and variable.per == "circuit":
                 raise InputError(
-                    f"{variable.name}: is broadcast by both {first} and {part.name}; rename one of"
+                    f"{variable.name}: is broadcast by both {part.name} and {other}; rename one of"
                     " them"
                 )
-    for part, variable in declared:
-        if broadcast.get(variable.name) == "clock" != part.name:
-            raise InputError(
-                f"{part.name}.{variable.name}: has the name of a variable that the clock"
-                " broadcasts; give yours another name"
-            )
+            if other == "clock" != part.name:
+                raise InputError(
+                    f"{part.name}.{variable.name}: has the name of a variable that the clock"
+                    " broadcasts; give yours another name"
+                )
     populations = [population.name for population in parts.populations]
     weights = [pathway.weight for pathway in parts.weighted]
     for pathway in parts.pathways:
@@ -113,7 +110,7 @@ def _currents(meanings: Meanings) -> Iterator[Operation]:
         for drives, expression in pathway.currents:
             read = meanings.names(pathway, "current", expression).read
             alone = len(drivers[pathway.target, drives]) == 1
-            fills = drives if alone else f"{drives}_by_{pathway.name}"
+            fills = drives if alone else declare_share(meanings, pathway, drives)
             yield Operation(
                 f"{pathway.name}_{drives}",
                 pathway.name,
@@ -135,6 +132,15 @@ def _currents(meanings: Meanings) -> Iterator[Operation]:
                 reads=frozenset(f"{target}.{share}" for share in shares),
                 writes=frozenset({f"{target}.{drives}"}),
             )
+
+
+def declare_share(meanings: Meanings, pathway: Pathway, drives: str) -> str:
+    """Give the target cells of ``pathway`` a variable for its share in the current ``drives``;
+    return its name.
+    """
+    share = f"{drives}_by_{pathway.name}"
+    meanings.declare(pathway.target, share, meanings.declared[pathway.target][drives].unit)
+    return share
 
 
 def _check_driven(meanings: Meanings, pathway: Pathway, drives: str) -> None:
@@ -162,7 +168,7 @@ def _steps(meanings: Meanings) -> Iterator[Operation]:
                 f"{part.name}_{step.phase.replace(' ', '_')}_{place}",
                 part.name,
                 step.phase,
-                step.code,
+                inspect.cleandoc(step.code),
                 reads=meanings.keys(part, names.read),
                 writes=meanings.keys(part, names.written),
                 block=step.block,
@@ -199,33 +205,14 @@ def weight_change(meanings: Meanings, pathway: Pathway, rule: str, addend: str) 
     )
 
 
-def check_order(meanings: Meanings, blocks: Iterable[tuple[str, Iterable[Operation]]]) -> None:
-    """Check that every activity is computed, and before it is read."""
-    listed = [(block, operation) for block, several in blocks for operation in several]
-    computed = {name: (block, one.phase) for block, one in reversed(listed) for name in one.writes}
-    known: set[str] = set()
-    for block, operation in listed:
-        for name in sorted(operation.reads - known):
-            part, _, variable = name.partition(".")
-            if meanings.role(name) == "activity":
-                reader = f"{operation.part}: reads {variable} of {part}"
-                if name not in computed:
-                    raise InputError(
-                        f"{reader}, which nothing computes; add a step, or a pathway that drives it"
-                    )
-                there, phase = computed[name]
-                if there != block:
-                    raise InputError(
-                        f"{reader} in block {block!r}, but it is computed only in block"
-                        f" {there!r}; move one of them, or declare {variable} as memory to read"
-                        " that of before"
-                    )
-                raise InputError(
-                    f"{reader} in phase {operation.phase!r}, but it"
-                    f" is computed only in phase {phase!r} of the same tick; move one of"
-                    f" them, or declare {variable} as memory to read that of the tick before"
-                )
-        known |= operation.writes
+def check_order(
+    meanings: Meanings, blocks: Mapping[str, Iterable[Operation]], moving: frozenset[str]
+) -> None:
+    """Check that every activity is computed, and before it is read, and that nothing is read at
+    the onset that is ``moving``.
+    """
+    listed = [(block, operation) for block, several in blocks.items() for operation in several]
+    computed = {key: (block, one.phase) for block, one in reversed(listed) for key in one.writes}
     for part, variables in meanings.declared.items():
         for name, variable in variables.items():
             if variable.role == "activity" and f"{part}.{name}" not in computed:
@@ -233,24 +220,46 @@ def check_order(meanings: Meanings, blocks: Iterable[tuple[str, Iterable[Operati
                     f"{part}.{name}: is an activity that nothing computes; add a step or a pathway"
                     " that drives it, or declare it as a parameter"
                 )
+    known: set[str] = set()
+    for block, operation in listed:
+        for key in sorted(operation.reads - known):
+            part, _, variable = key.partition(".")
+            if block == "onset" and key in moving:
+                raise InputError(
+                    f"{operation.part}: reads {variable} in block 'onset', but it changes in every"
+                    " tick; move the step to block 'tick'"
+                )
+            if meanings.role(key) == "activity":
+                there, phase = computed[key]
+                here, elsewhere, before = f"block {block!r}", f"block {there!r}", "before"
+                if there == block:
+                    here, before = f"phase {operation.phase!r}", "the tick before"
+                    elsewhere = f"phase {phase!r} of the same tick"
+                raise InputError(
+                    f"{operation.part}: reads {variable} of {part} in {here}, but it is computed"
+                    f" only in {elsewhere}; move one of them, or declare {variable} as memory to"
+                    f" read that of {before}"
+                )
+        known |= operation.writes
 
 
 def merge(listed: Iterable[Operation], parts: Parts) -> tuple[Operation, ...]:
     """Return the operations of a block with steps of one population merged where no operation in
     between depends on the order.
     """
-    populations = {population.name for population in parts.populations}
     out: list[Operation] = []
     for operation in listed:
-        is_step = operation.part in populations and not operation.fills
-        place = _place_to_join(operation, out) if is_step else None
-        if place is None:
+        place = _place_to_join(operation, out)
+        if place is None or operation.fills or isinstance(parts[operation.part], Pathway):
             out.append(operation)
         else:
             other = out[place]
-            code = f"{inspect.cleandoc(other.code)}\n{inspect.cleandoc(operation.code)}"
-            reads, writes = other.reads | operation.reads, other.writes | operation.writes
-            out[place] = replace(other, code=code, reads=reads, writes=writes)
+            out[place] = replace(
+                other,
+                code=f"{other.code}\n{operation.code}",
+                reads=other.reads | operation.reads,
+                writes=other.writes | operation.writes,
+            )
     return tuple(out)
 
 

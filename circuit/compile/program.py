@@ -16,7 +16,7 @@ that synapses change once, when the sample ends.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from biorrr.circuit.compile.operations import (
@@ -24,32 +24,16 @@ from biorrr.circuit.compile.operations import (
     Operation,
     check_order,
     check_parts,
+    declare_share,
     merge,
     operations,
     weight_change,
 )
-from biorrr.errors import InputError
 from biorrr.models import BLOCKS, Parts, Pathway
 from biorrr.models.expressions import add, names_in, product, rename, terms_of
 from biorrr.models.meanings import Meanings
 
-
-@dataclass(frozen=True)
-class Blocks:
-    """What happens while a sample, or an input in replay, is presented, each block in order.
-
-    Parameters
-    ----------
-    onset, tick, end
-        When it comes on, in every tick for which it is held, and when it ends.
-    """
-
-    onset: tuple[Operation, ...] = ()
-    tick: tuple[Operation, ...] = ()
-    end: tuple[Operation, ...] = ()
-
-    def __iter__(self) -> Iterator[tuple[str, tuple[Operation, ...]]]:
-        return ((name, getattr(self, name)) for name in BLOCKS)
+Blocks = dict[str, tuple[Operation, ...]]  # operations by block, each block in order
 
 
 @dataclass(frozen=True)
@@ -59,17 +43,20 @@ class Program:
     Parameters
     ----------
     sample, replay
-        The blocks of both.
+        The blocks of both, by name.
+    meanings
+        Meanings of names in the code of operations.
     """
 
     sample: Blocks
     replay: Blocks
+    meanings: Meanings
 
     @property
     def blocks(self) -> list[tuple[str, str, tuple[Operation, ...]]]:
         """All blocks, as ("sample" or "replay", name, operations)."""
-        both = {"sample": self.sample, "replay": self.replay}
-        return [(presented, *block) for presented, blocks in both.items() for block in blocks]
+        sample = [("sample", *block) for block in self.sample.items()]
+        return sample + [("replay", *block) for block in self.replay.items()]
 
     @functools.cached_property
     def operations(self) -> tuple[Operation, ...]:
@@ -77,13 +64,13 @@ class Program:
         return tuple(dict.fromkeys(one for _, _, block in self.blocks for one in block))
 
 
-def compile_program(meanings: Meanings, moving: frozenset[str] = frozenset()) -> Program:
+def compile_program(parts: Parts, moving: frozenset[str] = frozenset()) -> Program:
     """Return the program of a circuit.
 
     Parameters
     ----------
-    meanings
-        Meanings of names in the circuit.
+    parts
+        The circuit's populations and pathways.
     moving
         Inputs that change in every tick, as "population.variable".
 
@@ -93,46 +80,41 @@ def compile_program(meanings: Meanings, moving: frozenset[str] = frozenset()) ->
         If a name is not known, a rule is not local or an order cannot be satisfied; it says which
         and why.
     """
+    meanings, clock = Meanings(parts), parts["clock"]
     check_parts(meanings)
-    clock, listed = meanings.parts["clock"], operations(meanings)
+    listed = operations(meanings)
     moving |= {"clock.elapsed", "clock.moment"}
-    if clock.has("elapsed"):  # a sample is held for many ticks
+    if "elapsed" in clock.declared:  # a sample is held for many ticks
         listed, sample, still = _promote(meanings, listed, "sample", moving)
         sample = _sum_rules(meanings, sample, still)
     else:
         sample = _in_blocks(listed, "sample")
-    for one in sample.onset:
-        if wrong := sorted(one.reads & moving):
-            raise InputError(
-                f"{one.part}: reads {wrong[0].partition('.')[2]} in block 'onset', but it changes"
-                " in every tick; move the step to block 'tick'"
-            )
-    check_order(meanings, sample)
-    if clock.has("replay_duration"):  # a replay is held for many ticks
+    check_order(meanings, sample, moving)
+    if "replay_duration" in clock.declared:  # a replay is held for many ticks
         replay = _promote(meanings, listed, "replay", moving)[1]
     else:
         replay = _in_blocks(listed, "replay")
     replay = _without_idle(meanings, replay)
-    return _merge_blocks(meanings.parts, sample, replay)
+    return Program(*_merge_blocks(parts, sample, replay), meanings)
 
 
 def _in_blocks(listed: Iterable[Operation], presented: str) -> Blocks:
     """Return the operations that happen while a "sample", or a "replay", is presented."""
     chosen = [one for one in listed if presented in one.presented]
-    return Blocks(*(tuple(one for one in chosen if one.block == name) for name in BLOCKS))
+    return {name: tuple(one for one in chosen if one.block == name) for name in BLOCKS}
 
 
 def _without_idle(meanings: Meanings, blocks: Blocks) -> Blocks:
     """Return ``blocks`` without what leaves no trace: activities are computed anew before they are
     read, so that only memories outlast a replay, and what they follow from.
     """
-    every = [operation for _, block in blocks for operation in block]
+    every = [operation for block in blocks.values() for operation in block]
     kept: set[Operation] = set()
     wanted = {key for one in every for key in one.writes if meanings.role(key) != "activity"}
     while found := {one for one in every if one not in kept and one.writes & wanted}:
         kept |= found
         wanted |= {key for one in found for key in one.reads}
-    return Blocks(*(tuple(one for one in block if one in kept) for _, block in blocks))
+    return {name: tuple(one for one in block if one in kept) for name, block in blocks.items()}
 
 
 # -- what is done once -----------------------------------------------------------------------------
@@ -160,26 +142,27 @@ def _promote(
         listed = [
             each
             for one in listed
-            for each in (_keep_beside(meanings.parts, one) if one in beside else [one])
+            for each in (_keep_beside(meanings, one) if one in beside else [one])
         ]
     early = [replace(one, block="onset") if one in once else one for one in listed]
     return listed, _in_blocks(early, presented), still
 
 
-def _keep_beside(parts: Parts, current: Operation) -> list[Operation]:
+def _keep_beside(meanings: Meanings, current: Operation) -> list[Operation]:
     """Return a ``current`` that fills a variable of its own, and the step that takes it over."""
-    target, beside = parts[current.part].target, f"{current.fills}_by_{current.part}"
-    there = frozenset({f"{target}.{beside}"})
+    pathway = meanings.parts[current.part]
+    share = declare_share(meanings, pathway, current.fills)
+    there = frozenset({f"{pathway.target}.{share}"})
     step = replace(
         current,
         name=f"{current.name}_kept",
-        part=target,
-        code=f"{current.fills} = {beside}",
+        part=pathway.target,
+        code=f"{current.fills} = {share}",
         fills="",
         silencers=frozenset(),
         reads=there,
     )
-    return [replace(current, fills=beside, writes=there), step]
+    return [replace(current, fills=share, writes=there), step]
 
 
 def _done_once(
@@ -227,106 +210,95 @@ def _writes(operations: Iterable[Operation]) -> frozenset[str]:
 
 def _sum_rules(meanings: Meanings, sample: Blocks, still: frozenset[str]) -> Blocks:
     """Let rules that are averaged over the ticks be summed up while a sample is held."""
-    onset, tick, end = list(sample.onset), list(sample.tick), list(sample.end)
+    onset, tick, end = map(list, sample.values())
     for pathway in meanings.parts.pathways:
         if pathway.change and pathway.block == "tick":
             (place,) = (p for p, one in enumerate(end) if one.name == f"{pathway.name}_change")
-            changed = frozenset(key for one in end[:place] for key in one.writes)
-            averaged = _AveragedRule(meanings, pathway, still - changed)
-            onset += averaged.resets
-            tick += averaged.sums
-            end[place] = averaged.change
-    return Blocks(*(tuple(sorted(b, key=lambda one: ORDER[one.phase])) for b in (onset, tick, end)))
+            resets, sums, end[place] = _sum_rule(meanings, pathway, still - _writes(end[:place]))
+            onset += resets
+            tick += sums
+    in_order = (sorted(block, key=lambda one: ORDER[one.phase]) for block in (onset, tick, end))
+    return dict(zip(BLOCKS, map(tuple, in_order), strict=True))
 
 
-class _AveragedRule:
-    """A rule that is averaged over the ticks for which a sample is held.
+def _sum_rule(
+    meanings: Meanings, pathway: Pathway, still: frozenset[str]
+) -> tuple[list[Operation], list[Operation], Operation]:
+    """Return operations that begin the sums of an averaged rule at the onset, that add to them in
+    every tick, and that changes the weights when the sample ends.
 
-    Each term is cut into the factors that stand still and those that move. The latter are summed
-    up by the cells that know them, or else by the synapse.
-
-    Attributes
-    ----------
-    resets, sums
-        Operations that begin the sums at the onset, and add to them in every tick.
-    change
-        Operation that changes the weights when the sample ends.
+    Each term is cut into the factors that stand ``still`` and those that move. The latter are
+    summed up by the cells that know them, or else by the synapse.
     """
-
-    def __init__(self, meanings: Meanings, pathway: Pathway, still: frozenset[str]) -> None:
-        self.meanings, self.pathway, self.still = meanings, pathway, still
-        self.resets: list[Operation] = []
-        self.sums: list[Operation] = []
-        asked: list[str] = []
-        gathered: dict[tuple[str, str], list[str]] = {}
-        for factors in terms_of(pathway.change, pathway.declared):
-            fixed = [f for f in factors if self._stands_still(f)]
-            moving = [f for f in factors if f not in fixed]
-            if moving:
-                key = self._side(product(moving)), product(fixed)
-                gathered.setdefault(key, []).append(product(moving))
-            else:
-                asked.append(product(factors))
-        if sum(not side for side, _ in gathered) > 1:  # one sum of the synapse is enough
-            own = [(fixed, gathered.pop(("", fixed))) for side, fixed in [*gathered] if not side]
-            gathered["", "1"] = [product((fixed, m)) for fixed, several in own for m in several]
-        for number, ((side, fixed), several) in enumerate(gathered.items()):
-            name = f"{pathway.name}_sum_{number}"
-            self._gather(name, side, add(several))
-            asked.append(f"{product((fixed, f'{name}_{side}' if side else name))} / duration")
-        change = weight_change(meanings, pathway, "change", add(asked))
-        summed = frozenset(key for one in self.sums for key in one.writes)
-        self.change = replace(change, reads=change.reads | summed)
-
-    def _stands_still(self, factor: str) -> bool:
-        return self.meanings.keys(self.pathway, names_in(factor).read) <= self.still
-
-    def _side(self, expression: str) -> str:
-        """Return the side of the synapse whose cell knows all that ``expression`` reads; empty
-        where neither does.
-        """
-        find, read = self.meanings.find, names_in(expression).read
-        here = {name: find(self.pathway, name) for name in read}
-        for side, end in (("post", self.pathway.target), ("pre", self.pathway.source)):
-            cells = self.meanings.parts[end]
-            if all(
-                found and (found.place == side or found == find(cells, name))
-                for name, found in here.items()
-            ):
-                return side
-        return ""
-
-    def _gather(self, variable: str, side: str, moving: str) -> None:
-        """Let the cells on one ``side``, or the synapses, sum up what is ``moving``."""
-        pathway = self.pathway
-        part = {"pre": pathway.source, "post": pathway.target, "": pathway.name}[side]
-        filled, read = frozenset({f"{part}.{variable}"}), names_in(moving).read
-        # A cell calls its variables by their own names.
-        meant = {name: self.meanings.find(pathway, name) for name in read}
-        own = {n: found.variable for n, found in meant.items() if found and found.place == side}
-        reset = Operation(f"{variable}_reset", part, "integration", f"{variable} = 0")
-        self.resets.append(replace(reset, writes=filled))
-        self.sums.append(
-            Operation(
-                f"{variable}_gathered",
-                part,
-                "integration",
-                f"{variable} += {rename(moving, own)}",
-                reads=self.meanings.keys(pathway, read) | filled,
-                writes=filled,
-            )
-        )
+    asked: list[str] = []
+    gathered: dict[tuple[str, str], list[str]] = {}
+    for factors in terms_of(pathway.change, pathway.declared):
+        moving = [f for f in factors if not meanings.keys(pathway, names_in(f).read) <= still]
+        fixed = product(factor for factor in factors if factor not in moving)
+        if moving:
+            side = _knowing_side(meanings, pathway, product(moving))
+            gathered.setdefault((side, fixed), []).append(product(moving))
+        else:
+            asked.append(fixed)
+    if sum(not side for side, _ in gathered) > 1:  # one sum of the synapse is enough
+        own = [(fixed, gathered.pop(("", fixed))) for side, fixed in [*gathered] if not side]
+        gathered["", "1"] = [product((fixed, m)) for fixed, several in own for m in several]
+    resets, sums = [], []
+    for number, ((side, fixed), several) in enumerate(gathered.items()):
+        name = f"{pathway.name}_sum_{number}"
+        reset, gathering = _gather(meanings, pathway, name, side, add(several))
+        resets.append(reset)
+        sums.append(gathering)
+        asked.append(f"{product((fixed, f'{name}_{side}' if side else name))} / duration")
+    return resets, sums, weight_change(meanings, pathway, "change", add(asked))
 
 
-def _merge_blocks(parts: Parts, sample: Blocks, replay: Blocks) -> Program:
-    """Return the program in which steps of one part are merged, each with a name of its own."""
-    merged = Blocks(*(merge(block, parts) for _, block in sample))
-    known = {operation.name: operation for _, block in merged for operation in block}
-    back = []
-    for _, block in replay:
-        names = [
+def _knowing_side(meanings: Meanings, pathway: Pathway, expression: str) -> str:
+    """Return the side of the synapse whose cell knows all that ``expression`` reads; empty where
+    neither does.
+    """
+    here = {name: meanings.find(pathway, name) for name in names_in(expression).read}
+    for side, end in (("post", pathway.target), ("pre", pathway.source)):
+        cells = meanings.parts[end]
+        if all(
+            found and (found.place == side or found == meanings.find(cells, name))
+            for name, found in here.items()
+        ):
+            return side
+    return ""
+
+
+def _gather(
+    meanings: Meanings, pathway: Pathway, variable: str, side: str, moving: str
+) -> tuple[Operation, Operation]:
+    """Return operations by which the cells on one ``side``, or the synapses, begin and go on to
+    sum up what is ``moving``.
+    """
+    part = {"pre": pathway.source, "post": pathway.target, "": pathway.name}[side]
+    filled, read = frozenset({meanings.declare(part, variable)}), names_in(moving).read
+    # A cell calls its variables by their own names.
+    meant = {name: meanings.find(pathway, name) for name in read}
+    own = {n: found.variable for n, found in meant.items() if found and found.place == side}
+    reset = Operation(f"{variable}_reset", part, "integration", f"{variable} = 0", writes=filled)
+    gathering = Operation(
+        f"{variable}_gathered",
+        part,
+        "integration",
+        f"{variable} += {rename(moving, own)}",
+        reads=meanings.keys(pathway, read) | filled,
+        writes=filled,
+    )
+    return reset, gathering
+
+
+def _merge_blocks(parts: Parts, sample: Blocks, replay: Blocks) -> tuple[Blocks, Blocks]:
+    """Return the blocks with steps of one part merged, each with a name of its own."""
+    merged = {name: merge(block, parts) for name, block in sample.items()}
+    known = {one.name: one for block in merged.values() for one in block}
+    back = {}
+    for name, block in replay.items():
+        back[name] = tuple(
             one if known.get(one.name, one) == one else replace(one, name=f"{one.name}_in_replay")
             for one in merge(block, parts)
-        ]
-        back.append(tuple(names))
-    return Program(merged, Blocks(*back))
+        )
+    return merged, back

@@ -7,37 +7,32 @@ are not run by Brian2's schedule: the engine runs them block by block.
 from __future__ import annotations
 
 import ast
-import functools
-import inspect
-import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import brian2
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import Operation
-from biorrr.circuit.compile.program import Blocks
-from biorrr.circuit.engines import brian2_private
-from biorrr.circuit.engines.brian2_private import borrow_brian2
-from biorrr.circuit.engines.interrupt import hold_interrupt
-from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.engines.brian2_private import (
+    borrow_brian2,
+    check_units,
+    draws,
+    refuse_changes,
+)
+from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.recorder import DATA_ROW, Recorder
-from biorrr.errors import InputError
 from biorrr.models import Pathway, Population
-from biorrr.models.expressions import names_in, parse
-from biorrr.models.random_draws import DRAWS
+from biorrr.models.expressions import names_in, parse, rename
 from biorrr.models.validation import dimension_of
 
 # One tick is one second of Brian2's time: whole numbers keep clocks exact however long a run is.
 _TICK = brian2.second
-_LOOK_AHEAD = 4096  # samples whose order is drawn together
-_Functions = dict[str, list[Callable[[], None]]]  # by block
 
 
-class Brian2Network:
-    """The circuit in Brian2, built for the current device.
+class NumpyEngine:
+    """Builds the network once and runs jobs in it, one at a time.
 
     Parameters
     ----------
@@ -53,38 +48,57 @@ class Brian2Network:
         The Brian2 network, and the clock of all its parts.
     groups
         Its groups, by the names of the circuit's parts.
-    steps
-        Brian2's step for each operation.
     arrays
         Values by "part.variable", for reading and writing in place.
+    durations
+        Ticks of a "sample" and of a "replay".
+    ticks
+        What happens next, tick by tick.
+    lanes, states
+        One run at a time, and its values by "part.variable".
+    lock
+        Held by the thread whose run is in the network.
     """
+
+    lanes = 1
 
     def __init__(self, blueprint: Blueprint, name: str = "") -> None:
         self.blueprint, self._prefix = blueprint, f"{name}_" if name else ""
-        self.network = brian2.Network()
-        self.clock = brian2.Clock(dt=_TICK, name=f"{self._prefix}ticks")
-        self.groups: dict[str, brian2.Group] = {}
-        for part in blueprint.parts.everything:
-            self.groups[part.name] = self._group(part)
-        operations = blueprint.program.operations
-        for operation in operations:
-            self._let_hear(operation)
-        self.steps = {operation: self._step(operation) for operation in operations}
-        for group in self.groups.values():
-            brian2_private.deactivate(group)  # what it does is done block by block
-        self.network.add(*self.groups.values())
-        brian2_private.mark_as_run(self.groups.values(), self.network)
-        for operation in operations:
-            if any(v.unit != "1" for v in blueprint.parts[operation.part].variables):
-                self._check_dimensions(operation)
-        self.arrays = {
-            array.key: brian2_private.array_of(self.groups[array.part], array.name)
-            for array in blueprint.arrays
-        }
+        self.lock = threading.RLock()
+        with borrow_brian2(), refuse_changes():
+            check_units(blueprint)
+            self.clock = brian2.Clock(dt=_TICK, name=f"{self._prefix}ticks")
+            self.groups: dict[str, brian2.Group] = {}
+            for part in blueprint.parts.everything:
+                self.groups[part.name] = self._group(part)
+            self.arrays = {
+                array.key: self.groups[array.part].variables[array.name].get_value()
+                for array in blueprint.arrays
+            }
+            steps = {one: self._step(one) for one in blueprint.program.operations}
+            # All of a tick is done before what else is in the network looks.
+            tick = brian2.NetworkOperation(
+                lambda: next(self.ticks, None),
+                clock=self.clock,
+                when="start",
+                order=-2000,
+                name=f"{self._prefix}tick",
+            )
+            self.network = brian2.Network(tick, *self.groups.values())
+            for group in self.groups.values():
+                group._network = self.network.id  # Brian2 would warn that no network has run it
+                for step in group.contained_objects:
+                    step.active = False  # what it does is done block by block
+        timing = blueprint.timing
+        self.durations = {"sample": timing.duration, "replay": timing.replay_duration}
+        self._blocks: dict[str, dict[str, list[Callable[[], None]]]] = {"sample": {}, "replay": {}}
+        for presented, block, operations in blueprint.program.blocks:
+            self._blocks[presented][block] = [steps[one] for one in operations]
+        self.ticks: Iterator[None] = self.alone()
 
     def _group(self, part: Population | Pathway) -> brian2.Group:
         """Return the group of ``part``."""
-        options = {"clock": self.clock, "name": self._prefix + part.name, "namespace": _draws()}
+        options = {"clock": self.clock, "name": self._prefix + part.name, "namespace": draws()}
         equations = self._equations(part)
         if not isinstance(part, Pathway):
             return brian2.NeuronGroup(part.size, equations, **options)
@@ -97,14 +111,13 @@ class Brian2Network:
     def _equations(self, part: Population | Pathway) -> str:
         """Return the variables of ``part`` as Brian2 declares them."""
         lines = []
-        for array in self.blueprint.arrays:
-            if array.part == part.name:
-                # What is broadcast is kept like a cell's, in a population of one: what is shared
-                # could not be summed into.
-                flags = ["shared"] * (array.variable.per in ("population", "pathway"))
-                flags += ["constant"] * (array.variable.role == "parameter")
-                flagged = f" ({', '.join(flags)})" if flags else ""
-                lines.append(f"{array.name} : {dimension_of(array.variable.unit)}{flagged}")
+        for name, variable in self.blueprint.meanings.declared[part.name].items():
+            # What is broadcast is kept like a cell's, in a population of one: what is shared
+            # could not be summed into.
+            flags = ["shared"] * (variable.per in ("population", "pathway"))
+            flags += ["constant"] * (variable.role == "parameter")
+            flagged = f" ({', '.join(flags)})" if flags else ""
+            lines.append(f"{name} : {dimension_of(variable.unit)}{flagged}")
         for one in self.blueprint.program.operations:
             if one.part == part.name and one.fills:
                 (filled,) = one.writes
@@ -112,236 +125,146 @@ class Brian2Network:
                 lines.append(f"{one.fills}_post = {one.code} : {unit} (summed)")
         return "\n".join(lines)
 
-    def _let_hear(self, operation: Operation) -> None:
-        """Let the part of ``operation`` read, under the names that its code has for it, what others
-        have or broadcast.
-        """
-        group = self.groups[operation.part]
-        for name in names_in(operation.code).read:
-            found = self.blueprint.meanings.find(self.blueprint.parts[operation.part], name)
-            if found and name not in group.variables:
-                holder = self.groups[found.part]
-                brian2_private.let_hear(group, name, holder, found.variable, found.place)
-
-    def _step(self, operation: Operation) -> brian2.BrianObject:
-        """Return Brian2's step for ``operation``."""
-        group = self.groups[operation.part]
-        if operation.fills:
-            return brian2_private.summing_step(group, operation.fills)
-        code = _in_two_steps(self.blueprint.written_out(operation))
-        return group.run_regularly(code, name=self._prefix + operation.name)
-
-    def _check_dimensions(self, operation: Operation) -> None:
-        """Refuse statements whose two sides have different dimensions, by Brian2's own check, in
-        one sentence.
-        """
-        try:
-            driven = f"{operation.fills}_post" if operation.fills else ""
-            brian2_private.check_dimensions(self.groups[operation.part], operation.code, driven)
-        except brian2.DimensionMismatchError as error:
-            raise InputError(
-                f"{operation.part}: units do not agree in phase {operation.phase!r}: {error}"
-            ) from error
-
-
-def _in_two_steps(code: str) -> str:
-    """Return ``code`` in which no name is assigned an expression that reads it.
-
-    Brian2 rearranges such assignments by SymPy, and then misses functions that have cancelled out.
-    And it adds in place: after `a = b`, `a += 1` would change b too.
-    """
-    lines = []
-    for name, value in parse(code):
-        text = ast.unparse(value)
-        again = name in names_in(text).read
-        lines.append(f"_new_{name} = {text}\n{name} = _new_{name}" if again else f"{name} = {text}")
-    return "\n".join(lines)
-
-
-@functools.cache
-def _draws() -> dict[str, brian2.Function]:
-    """Return the three random draws as Brian2 functions, by name."""
-    made = {}
-    for name, draw in DRAWS.items():
-        arguments = len(inspect.signature(draw).parameters)
-        made[name] = brian2.Function(draw, arg_units=[1] * arguments, return_unit=1, stateless=True)
-        made[name].implementations.add_implementation("numpy", draw)
-    return made
-
-
-class NumpyEngine(Brian2Network):
-    """Builds the network once and advances it."""
-
-    def __init__(self, blueprint: Blueprint, name: str = "") -> None:
-        with borrow_brian2("numpy"):
-            super().__init__(blueprint, name)
-            program, timing = blueprint.program, blueprint.timing
-            self._sample = self._functions(program.sample), timing.duration
-            self._replay = self._functions(program.replay), timing.replay_duration
-            self._ticks = self._alone()
-            # All of a tick is done before what else is in the network looks.
-            operation = brian2.NetworkOperation(
-                lambda: next(self._ticks, None),
-                clock=self.clock,
-                when="start",
-                order=-2000,
-                name=f"{self._prefix}tick",
-            )
-            self.network.add(operation)
-
-    def _functions(self, blocks: Blocks) -> _Functions:
-        """Return functions that do the operations of each block, in order."""
-        return {name: [self._function(one) for one in block] for name, block in blocks}
-
-    def _function(self, operation: Operation) -> Callable[[], None]:
+    def _step(self, operation: Operation) -> Callable[[], None]:
         """Return a function that does ``operation``, unless its plasticity is switched off."""
-        run = brian2_private.prepare(self.steps[operation])
+        group, part = self.groups[operation.part], self.blueprint.parts[operation.part]
+        for name in names_in(operation.code).read:
+            found = self.blueprint.meanings.find(part, name)
+            if found and name not in group.variables:  # another's, under the name that it has here
+                ends = {"pre": "_presynaptic_idx", "post": "_postsynaptic_idx"}
+                index, holder = ends.get(found.place, "0"), self.groups[found.part]
+                group.variables.add_reference(name, holder, found.variable, index=index)
+        if operation.fills:
+            step = group.summed_updaters[f"{operation.fills}_post"]
+        else:
+            own = self.blueprint.meanings.declared[part.name]
+            step = group.run_regularly(
+                _assign_once(operation.code, own), name=self._prefix + operation.name
+            )
+        step.before_run({})
         if "plastic" not in operation.silencers:
-            return run
-        plastic = self.arrays[f"{operation.part}.plastic"]
+            return step.run
+        plastic = self.arrays[f"{part.name}.plastic"]
+        return lambda: step.run() if plastic[0] else None
 
-        def run_if_plastic() -> None:
-            if plastic[0]:
-                run()
+    def do_tick(self, presented: str, tick: int) -> None:
+        """Do what happens in a ``tick`` of a "sample" or a "replay", counted from its onset."""
+        last = tick + 1 == self.durations[presented]
+        due = {"onset": tick == 0, "tick": True, "end": last}
+        for name, block in self._blocks[presented].items():
+            for step in block if due[name] else ():
+                step()
 
-        return run_if_plastic
-
-    def _alone(self) -> Iterator[None]:
+    def alone(self) -> Iterator[None]:
         """Do what happens in samples, tick by tick, with inputs that the user sets."""
         while True:
-            yield from _present(*self._sample)
+            for tick in range(self.durations["sample"]):
+                self.do_tick("sample", tick)
+                yield
 
-    def begin(self, state: dict[str, np.ndarray]) -> None:
+    def begin(self, state: Mapping[str, np.ndarray]) -> None:
         """Put the network into ``state``, values by "part.variable"."""
         for key, values in state.items():
             self.arrays[key][:] = values
 
-    def advance(self, job: Job, recorder: Recorder) -> Outcome:
-        """Simulate ``job``."""
-        with (
-            borrow_brian2("numpy"),
-            np.errstate(all="ignore"),
-            hold_interrupt() as interrupted,
-        ):
-            self.begin(job.state)
-            loop = _Loop(job, recorder, self.arrays, interrupted)
-            self._ticks = self._through(loop)
-            try:
-                ticks = (job.stop - job.start) * job.ticks_per_sample
-                self.network.run(ticks * _TICK, namespace={})
-                next(self._ticks, None)
-            finally:
-                self._ticks = self._alone()
-        return Outcome(loop.done, {key: self.arrays[key].copy() for key in job.state}, loop.ended)
+    def load(self, jobs: Sequence[Job]) -> NumpyEngine:
+        """Make ready to run a job, of which there is one."""
+        (self.job,) = jobs
+        self.begin(self.job.state)
+        self.states = [{key: self.arrays[key] for key in self.job.state}]
+        return self
 
-    def _through(self, loop: _Loop) -> Iterator[None]:
+    def advance(
+        self, start: int, stop: int, recorders: Mapping[int, Recorder]
+    ) -> tuple[int, set[int]]:
+        """Simulate samples ``start`` to ``stop``, or up to the one in which the run diverges;
+        return the sample count, and lane 0 if it has diverged.
+        """
+        self.ticks = self._through(start, stop, recorders[0])
+        try:
+            with borrow_brian2(), np.errstate(all="ignore"):
+                ticks = (stop - start) * self.job.ticks_per_sample
+                self.network.run(ticks * _TICK, namespace={})
+                next(self.ticks, None)  # what follows the last tick
+        finally:
+            self.ticks = self.alone()
+        return int(self.arrays["clock.sample"][0]) + 1, set() if self._finite() else {0}
+
+    def _through(self, start: int, stop: int, recorder: Recorder) -> Iterator[None]:
         """Present one sample after another; each ``yield`` ends a tick.
 
-        What is left of the tick in which a run ends early is not part of the run.
-        """
-        for sample, row, replayed, traced in loop.samples():
-            for _ in _present(*self._sample, functools.partial(loop.show, sample, row)):
-                if traced:
-                    loop.trace(sample, row)
-                yield
-            for fibre in replayed:
-                yield from _present(*self._replay, functools.partial(loop.show_alone, fibre))
-            loop.end(sample + 1)
-            if loop.ended != "done":
-                self.network.stop()
-                return
-
-
-def _present(
-    blocks: _Functions, duration: int, show: Callable[[int], None] = lambda tick: None
-) -> Iterator[None]:
-    """Do what happens in each tick of what is presented for so many; ``show`` comes first."""
-    for tick in range(duration):
-        show(tick)
-        onset = blocks["onset"] if tick == 0 else []
-        end = blocks["end"] if tick + 1 == duration else []
-        for operation in itertools.chain(onset, blocks["tick"], end):
-            operation()
-        yield
-
-
-class _Loop:
-    """What samples of a job show and leave.
-
-    Attributes
-    ----------
-    done, ended
-        The sample count that is reached, and how the run ended there, as in an Outcome.
-    """
-
-    def __init__(
-        self,
-        job: Job,
-        recorder: Recorder,
-        arrays: dict[str, np.ndarray],
-        interrupted: threading.Event,
-    ) -> None:
-        self.job, self.recorder, self.arrays, self.interrupted = job, recorder, arrays, interrupted
-        self.done, self.ended = job.start, "done"
-        self.state = {key: arrays[key] for key in job.state}
-        self.inputs = {port.name: arrays[port.key] for port in job.blueprint.ports}
-        self.due = set(job.snapshots.tolist())
-
-    def samples(self) -> Iterator[tuple[int, int, np.ndarray, bool]]:
-        """Yield the number of each sample, its row in the data, its replays and whether it is
-        traced.
+        What is left of the tick in which a run diverges is not part of the run.
         """
         job, presented = self.job, self.job.presentation
-        for first in range(job.start, job.stop, _LOOK_AHEAD):
-            several = np.arange(first, last := min(first + _LOOK_AHEAD, job.stop))
-            traced = np.isin(several, job.recording.samples(first, last))
-            rows, replayed = presented.rows(first, last), presented.replayed(first, last)
-            yield from zip(several.tolist(), rows, replayed, traced, strict=True)
+        traced, due = set(job.recording.samples(start, stop)), set(job.snapshots.tolist())
+        rows, replayed = presented.rows(start, stop), presented.replayed(start, stop)
+        for sample, row, fibres in zip(range(start, stop), rows, replayed, strict=True):
+            for tick in range(self.durations["sample"]):
+                self._show(sample, row, tick)
+                self.do_tick("sample", tick)
+                if sample in traced:
+                    self._trace(sample, row, recorder)
+                yield
+            for fibre in fibres:
+                for tick in range(self.durations["replay"]):
+                    self._show_alone(fibre, tick)
+                    self.do_tick("replay", tick)
+                    yield
+            if not self._finite():
+                self.network.stop()
+                return
+            if sample + 1 in due:
+                weights = {p.name: self.arrays[f"{p.name}.w"] for p in job.blueprint.parts.weighted}
+                recorder.snapshot([sample + 1], {name: w[None] for name, w in weights.items()})
 
-    def show(self, sample: int, row: int, tick: int) -> None:
+    def _finite(self) -> bool:
+        """Return True if activity is finite, so that the run has not diverged."""
+        return all(np.isfinite(self.arrays[q.key]).all() for q in self.blueprint.watched)
+
+    def _show(self, sample: int, row: int, tick: int) -> None:
         """Present a ``row`` of the data as a ``sample``, at its ``tick``."""
         for name, activity in self._presented(tick):
             feed = self.job.feeds[name]
             np.subtract(feed.values[feed.row(row, tick)], feed.mean, out=activity)
             activity *= feed.gain
         self.arrays["clock.sample"][:] = sample
-        self.arrays["clock.moment"][:] = sample * self.job.blueprint.timing.duration + tick
+        self.arrays["clock.moment"][:] = sample * self.durations["sample"] + tick
 
-    def show_alone(self, fibre: int, tick: int) -> None:
+    def _show_alone(self, fibre: int, tick: int) -> None:
         """Present one fibre of the first port, with all others silent."""
         for name, activity in self._presented(tick):
             activity[:] = 0.0
-            if name == self.job.blueprint.replayed_port.name:
+            if name == self.blueprint.replayed_port.name:
                 activity[fibre] = 1.0
 
     def _presented(self, tick: int) -> Iterator[tuple[str, np.ndarray]]:
         """Yield the inputs that are presented at a ``tick``, after noting that."""
         if "clock.elapsed" in self.arrays:
             self.arrays["clock.elapsed"][:] = tick
-        often = self.job.blueprint.moving_ports
-        for name, activity in self.inputs.items():
-            if tick == 0 or name in often:
-                yield name, activity
+        for port in self.blueprint.ports:
+            if tick == 0 or port.name in self.blueprint.moving_ports:
+                yield port.name, self.arrays[port.key]
 
-    def trace(self, sample: int, row: int) -> None:
+    def _trace(self, sample: int, row: int, recorder: Recorder) -> None:
         """Hand out what the tick just done has left behind, for a ``row`` of the data."""
         rows = {DATA_ROW: np.array([[row]])}
         for trace in self.job.recording.traces:
-            values = self.arrays[trace.quantity.key]
-            chosen = slice(None) if trace.chosen is None else list(trace.chosen)
-            rows[trace.label] = np.array(values[chosen])[None]
-        self.recorder.traces.add([sample], rows)
+            rows[trace.label] = self.arrays[trace.quantity.key][trace.places][None]
+        recorder.traces.add([sample], rows)
 
-    def end(self, done: int) -> None:
-        """Hand out what ``done`` samples have led to, and note whether the run ends."""
-        watched = (self.arrays[q.key] for q in self.job.blueprint.watched)
-        if not np.isfinite(sum(values.sum() for values in watched)):
-            self.ended = "diverged"
-            return
-        self.done = done
-        if done in self.due:
-            weights = {p.name: self.state[f"{p.name}.w"] for p in self.job.blueprint.parts.weighted}
-            self.recorder.snapshot([done], {name: w[None] for name, w in weights.items()})
-        self.recorder.note(done, self.state)
-        if done < self.job.stop and (self.recorder.stopped or self.interrupted.is_set()):
-            self.ended = "stopped" if self.recorder.stopped else "interrupted"
+
+def _assign_once(code: str, own: Collection[str]) -> str:
+    """Return ``code`` in which all but the ``own`` variables of a group is assigned once, under a
+    new name each time.
+
+    Brian2 takes what is one number for all cells before what each has, adds in place, so that
+    after `a = b`, `a += 1` would change b too, and rearranges by SymPy what reads its own name.
+    """
+    latest: dict[str, str] = {}
+    lines = []
+    for number, (name, value) in enumerate(parse(code)):
+        new = f"_{number}_{name}"
+        lines.append(f"{new} = {rename(ast.unparse(value), latest)}")
+        lines += [f"{name} = {new}"] * (name in own)
+        latest[name] = new
+    return "\n".join(lines)

@@ -8,9 +8,7 @@ for one.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -34,21 +32,18 @@ def cache_folder() -> Path:
     return first
 
 
-def key_of(description: dict) -> str:
-    """Return the name of the circuit that ``description`` (plain JSON values) describes."""
-    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:32]
-
-
 def find(key: str) -> Path | None:
     """Return the library kept under ``key``; None if there is none, it is damaged or another user
     may have made it.
     """
-    root = cache_folder()
     with suppress(OSError):
-        for library in root.glob(f"circuit-{key}-*"):
-            if _ours(root) and _ours(library) and library == _name(key, library):
-                os.utime(library)
-                return library
+        folder = cache_folder()
+        facts = folder.stat()
+        if facts.st_uid == os.getuid() and not facts.st_mode & 0o022:
+            for library in folder.glob(f"circuit-{key}-*"):
+                if library == _name(key, library):
+                    os.utime(library)
+                    return library
     return None
 
 
@@ -62,48 +57,33 @@ def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
         return found
     from filelock import FileLock  # most runs find their library, and go without it
 
-    root = cache_folder()
+    folder = cache_folder()
+    aside = folder / f".building-{key}"  # renamed once it is whole
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        root.chmod(0o700)
-        with FileLock(root / f"{key}.lock"):
-            return find(key) or _build(key, root / f".building-{key}", build)
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        with FileLock(folder / f"{key}.lock"):
+            if found := find(key):
+                return found
+            try:
+                build(aside)
+                library = aside.rename(_name(key, aside))
+            finally:
+                aside.unlink(missing_ok=True)
+            _make_room(keep=library)
+            return library
     except OSError as error:
         raise OSError(
             error.errno,
             f"the cache of compiled circuits cannot be used ({error.strerror}); free some room"
             " there, or set $BIORRR_CACHE to another folder",
-            str(root),
+            str(folder),
         ) from error
-
-
-def _build(key: str, aside: Path, build: Callable[[Path], None]) -> Path:
-    """Return the library of ``key``, built at the path ``aside`` and renamed once it is whole."""
-    try:
-        build(aside)
-        aside.chmod(0o700)
-        library = aside.rename(_name(key, aside))
-    finally:
-        aside.unlink(missing_ok=True)
-    _make_room(keep=library)
-    return library
 
 
 def _name(key: str, library: Path) -> Path:
     """Return the path under which ``library`` belongs in its folder."""
     return library.with_name(f"circuit-{key}-{hashlib.sha256(library.read_bytes()).hexdigest()}.so")
-
-
-def _ours(path: Path) -> bool:
-    """Return True if only this user can have written ``path``: it is theirs, no link, and closed to
-    others.
-    """
-    facts = path.lstat()
-    return (
-        facts.st_uid == os.getuid()
-        and not stat.S_ISLNK(facts.st_mode)
-        and not facts.st_mode & 0o022
-    )
 
 
 def size() -> int:

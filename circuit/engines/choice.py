@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import Any
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.engines import brian2_private, compiler
+from biorrr.circuit.engines import brian2_private, cache, compiler
 from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.errors import RunError
 
@@ -25,10 +25,8 @@ class EngineUnavailable(RunError):
     """An engine that cannot be used on this machine, with what to do."""
 
 
-def obstacle(engine: str) -> tuple[str, str] | None:
-    """Return what keeps ``engine`` from being used here, with its remedy; None if nothing does."""
-    if engine != "cpp":
-        return None
+def obstacle() -> tuple[str, str] | None:
+    """Return what keeps engine cpp from being used here, with its remedy; None if nothing does."""
     if compiler.find_compiler() is None:
         return "no C++ compiler found", compiler.HOW_TO_INSTALL
     version = brian2_private.brian2_version()
@@ -75,31 +73,31 @@ class Engines:
         if ("cpp", blueprint.code, lanes) in self._built:
             return "cpp"
         cost = _STARTING + ticks
-        if (found := obstacle("cpp")) is not None:
+        if found := obstacle():
             if cost > _COMPILING:
                 _say_once(
                     f"engine 'auto': {found[0]}, so this runs on Brian2's numpy target, about 100"
                     f" times slower; to change that, {found[1]}"
                 )
             return "numpy"
-        from biorrr.circuit.engines import cpp_kernel
+        from biorrr.circuit.engines.cpp_kernel import key_of
 
         _spent[blueprint.code] += cost
         worth = _spent[blueprint.code] > _COMPILING
-        return "cpp" if worth or cpp_kernel.find_library(blueprint, lanes) else "numpy"
+        return "cpp" if worth or cache.find(key_of(blueprint.code, lanes)) else "numpy"
 
     def get(self, name: str, blueprint: Blueprint, lanes: int = 1) -> Any:
         """Return the engine called ``name``, built once for each code and number of ``lanes``."""
         key = name, blueprint.code, lanes
         with self._lock:
             if key not in self._built:
-                if (found := obstacle(name)) is not None:
-                    raise EngineUnavailable(
-                        f"engine '{name}': {found[0]}; {found[1]}, or use engine='numpy'"
-                    )
                 # Brian2 takes seconds to import, and a compiled circuit from the cache does not
                 # need it.
                 if name == "cpp":
+                    if found := obstacle():
+                        raise EngineUnavailable(
+                            f"engine 'cpp': {found[0]}; {found[1]}, or use engine='numpy'"
+                        )
                     from biorrr.circuit.engines.cpp_kernel import CppEngine
 
                     self._built[key] = CppEngine(blueprint, lanes)

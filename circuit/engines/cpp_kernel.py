@@ -1,19 +1,18 @@
 """Engine `cpp`: the circuit as a compiled library, built once and called segment by segment.
 
 A segment is one call of a C function, which finds the state of the run, the data and room for
-records where NumPy has them. Progress, checkpoints and an early end come between two segments.
-Neither building nor running touches the caller's Brian2 device or preferences; a circuit found in
-the cache runs without Brian2.
+records where NumPy has them. Neither building nor running touches the caller's Brian2 device or
+preferences; a circuit found in the cache runs without Brian2.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
-import itertools
-import threading
-import time
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,68 +22,50 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.engines import cache, compiler
 from biorrr.circuit.engines.brian2_private import brian2_version
-from biorrr.circuit.engines.interrupt import hold_interrupt
 from biorrr.circuit.engines.memory import ELEMENT_TYPES, Memory
-from biorrr.circuit.simulation.job import Job, Outcome
+from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.progress import notice
 from biorrr.circuit.simulation.recorder import DATA_ROW, Recorder
-from biorrr.circuit.stimulus.data_checks import check_unchanged
-from biorrr.circuit.stimulus.feeds import Feed
 from biorrr.errors import RunError
 from biorrr.models import expressions, random_draws
 
-_SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the cost of a call
-_FIRST_SEGMENT = 2_000  # ticks, before the speed is known
-_LARGEST_ORDER = 2**20  # rows and replayed inputs of a segment; bounds the memory that they take
-
-
-class _Port(ctypes.Structure):
-    """The data of one port, as `struct Port` in the source."""
-
-    _fields_ = (
-        ("values", ctypes.c_void_p),
-        ("type", ctypes.c_int64),
-        ("row_bytes", ctypes.c_int64),
-        ("duration", ctypes.c_int64),
-        ("ticks", ctypes.c_int64),
-        ("gain", ctypes.c_double),
-        ("mean", ctypes.c_void_p),
-    )
-
-
-class _Records(ctypes.Structure):
-    """Room for records, as `struct Records` in the source."""
-
-    _fields_ = (
-        ("count", ctypes.c_int64),
-        ("samples", ctypes.c_void_p),
-        ("width", ctypes.c_int64),
-        ("places", ctypes.c_void_p),
-        ("rows", ctypes.c_void_p),
-    )
-
-
-class _Segment(ctypes.Structure):
-    """All that one call reads and writes beside the memory, as `struct Segment` in the source."""
-
-    _fields_ = (
-        ("samples", ctypes.c_int64),
-        ("duration", ctypes.c_int64),
-        ("replays", ctypes.c_int64),
-        ("replay_duration", ctypes.c_int64),
-        ("rows", ctypes.POINTER(ctypes.c_void_p)),
-        ("replayed", ctypes.POINTER(ctypes.c_void_p)),
-        ("snapshots", _Records),
-        ("traces", _Records),
-        ("ports", ctypes.POINTER(_Port)),
-        ("watched", ctypes.c_int64),
-        ("diverged", ctypes.c_int64),
-    )
-
-
-def find_library(blueprint: Blueprint, lanes: int = 1) -> Path | None:
-    """Return the library of a circuit in the cache; None if there is none."""
-    return cache.find(key_of(blueprint.code, lanes))
+# As the source declares them: `struct Port`, `struct Records` and `struct Segment`. Pointers are
+# addresses of arrays, which must outlive them.
+_PORT = np.dtype(
+    [
+        ("values", np.uint64),
+        ("type", np.int64),
+        ("row_bytes", np.int64),
+        ("duration", np.int64),
+        ("ticks", np.int64),
+        ("gain", np.float64),
+        ("mean", np.uint64),
+    ]
+)
+_RECORDS = np.dtype(
+    [
+        ("count", np.int64),
+        ("samples", np.uint64),
+        ("width", np.int64),
+        ("places", np.uint64),
+        ("rows", np.uint64),
+    ]
+)
+_SEGMENT = np.dtype(
+    [
+        ("samples", np.int64),
+        ("duration", np.int64),
+        ("replays", np.int64),
+        ("replay_duration", np.int64),
+        ("rows", np.uint64),
+        ("replayed", np.uint64),
+        ("snapshots", _RECORDS),
+        ("traces", _RECORDS),
+        ("ports", np.uint64),
+        ("watched", np.int64),
+        ("diverged", np.int64),
+    ]
+)
 
 
 class CppEngine:
@@ -110,8 +91,9 @@ class CppEngine:
                 f"engine 'cpp': the compiled circuit cannot be loaded ({error}); set $BIORRR_CACHE"
                 " to a folder from which programs may be run, or use engine='numpy'"
             ) from error
+        self.lock = nullcontext()  # threads share it: a run has a memory of its own
         self.simulate, self._permute = library.simulate, library.permute
-        self.simulate.restype = ctypes.c_int64
+        self.simulate.argtypes, self.simulate.restype = [ctypes.c_void_p] * 2, ctypes.c_int64
         self._permute.argtypes = (*[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 3)
         self._permute.restype = None
 
@@ -123,49 +105,9 @@ class CppEngine:
         self._permute(count, length, drawn.ctypes.data, bits.next_uint32, bits.state_address)
         return drawn
 
-    def advance(self, job: Job, recorder: Recorder) -> Outcome:
-        """Simulate ``job`` segment by segment."""
-        with hold_interrupt() as interrupted:
-            return self.advance_together([job], [recorder], interrupted)[0]
-
-    def advance_together(
-        self, jobs: Sequence[Job], recorders: Sequence[Recorder], interrupted: threading.Event
-    ) -> list[Outcome]:
-        """Simulate ``jobs``, which differ in their states and seeds alone, side by side; at most
-        one for each lane.
-        """
-        run, job = CompiledRun(self, jobs), jobs[0]
-        at, length = job.start, max(_FIRST_SEGMENT // job.ticks_per_sample, 1)
-        largest = _LARGEST_ORDER // (run.lanes * (1 + job.presentation.replay))
-        outcomes: dict[int, Outcome] = {}
-        left = list(range(len(jobs)))
-        while at < job.stop and left:
-            stop = min(at + length, job.stop)
-            if any(recorder.callback for recorder in recorders):  # it may end at any snapshot
-                stop = min([stop, *job.snapshots[job.snapshots > at][:1].tolist()])
-            check_unchanged(job.feeds)
-            began = time.perf_counter()
-            reached, diverged = run.advance(at, stop, {lane: recorders[lane] for lane in left})
-            pace = (reached - at) / max(time.perf_counter() - began, 1e-3)
-            at = reached
-            for lane in left:
-                state, recorder = run.states[lane], recorders[lane]
-                ended = ""
-                if lane in diverged:
-                    ended = "diverged"
-                else:
-                    recorder.note(at, state)
-                    if at < job.stop and recorder.stopped:
-                        ended = "stopped"
-                    elif at < job.stop and interrupted.is_set():
-                        ended = "interrupted"
-                if ended:
-                    # The sample in which a run diverges does not count.
-                    outcomes[lane] = Outcome(at - (lane in diverged), _copy(state), ended)
-            left = [lane for lane in left if lane not in outcomes]
-            length = max(int(min(largest, 8 * length, pace * _SEGMENT_SECONDS)), 1)
-        done = {lane: Outcome(at, _copy(run.states[lane]), "done") for lane in left}
-        return [{**outcomes, **done}[lane] for lane in range(len(jobs))]
+    def load(self, jobs: Sequence[Job]) -> CompiledRun:
+        """Return the runs of ``jobs``, at most one for each lane."""
+        return CompiledRun(self, jobs)
 
 
 class CompiledRun:
@@ -186,36 +128,38 @@ class CompiledRun:
         ]
         self.memory = memory.allocate()
         self.states = [
-            {key: self.memory[memory.place(key), lane] for key in job.state}
+            {key: self.memory[memory.places[key], lane] for key in job.state}
             for lane in range(self.lanes)
         ]
         for state, one in zip(self.states, self._in_lanes(jobs), strict=True):
             for key, values in one.state.items():
                 state[key][:] = values
-        feeds = [job.feeds[port.name] for port in job.blueprint.ports]
+        feeds = {port.name: job.feeds[port.name] for port in job.blueprint.ports}
         # Arrays that the library reads are kept here for as long as it may.
-        self.data = [_readable(feed.values) for feed in feeds]
-        self.means = [np.ascontiguousarray(feed.mean, np.float64) for feed in feeds]
-        self.ports = (_Port * len(feeds))(*map(_port, feeds, self.data, self.means))
-        self.n_samples = min(feed.samples for feed in feeds)
-        weights = {p.name: memory.places(f"{p.name}.w") for p in job.blueprint.parts.weighted}
-        traces = {
-            trace.label: memory.places(trace.quantity.key, trace.chosen)
-            for trace in job.recording.traces
-        }
-        self.weights, self.traces = (_Columns(each, self.lanes) for each in (weights, traces))
-        self._check_features()
-
-    def _check_features(self) -> None:
-        """Check that data have the features that the library was compiled for."""
-        blueprint = self.jobs[0].blueprint
-        for port, data, mean in zip(blueprint.ports, self.data, self.means, strict=True):
-            size = blueprint.sizes[port.name]
+        self.data = {name: _readable(feed.values) for name, feed in feeds.items()}
+        self.means = {name: np.array(feed.mean, np.float64) for name, feed in feeds.items()}
+        ports = []
+        for name, feed in feeds.items():
+            data, mean, size = self.data[name], self.means[name], job.blueprint.sizes[name]
             if {data.shape[1], len(mean)} != {size}:
                 raise RunError(
-                    f"{port.name}: must have {size} features, which the circuit was compiled for"
-                    f" (got {data.shape[1]})"
+                    f"{name}: must have {size} features, which the circuit was compiled for (got"
+                    f" {data.shape[1]})"
                 )
+            kind, row = list(ELEMENT_TYPES).index(data.dtype.str[1:]), data.strides[0]
+            where, mean_at = data.ctypes.data, mean.ctypes.data
+            ports.append((where, kind, row, feed.duration, feed.ticks, feed.gain, mean_at))
+        self.ports = np.array(ports, _PORT)
+        self.n_samples = min(feed.samples for feed in feeds.values())
+        weights = {
+            p.name: np.r_[memory.places[f"{p.name}.w"]] for p in job.blueprint.parts.weighted
+        }
+        traces = {
+            trace.label: memory.places[trace.quantity.key].start + trace.places
+            for trace in job.recording.traces
+        }
+        self.weights = _Columns(weights, self.lanes, 1)
+        self.traces = _Columns(traces, self.lanes, job.blueprint.timing.duration)
 
     def advance(
         self, start: int, stop: int, recorders: Mapping[int, Recorder]
@@ -231,24 +175,28 @@ class CompiledRun:
         self._check_bounds("replay", replayed, job.presentation.m)
         due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
         traced = job.recording.samples(start, stop)
-        # Arrays with names: what ctypes is given is but their address.
+        # Arrays with names: the library is given but their addresses.
         when_due, when_traced = (np.asarray(t - start, np.int64) for t in (due, traced))
-        weights = self.weights.room(len(due))
-        traces = self.traces.room(len(traced) * timing.duration)
-        segment = _Segment(
+        weights, snapshots = self.weights.room(when_due)
+        traces, tracing = self.traces.room(when_traced)
+        rows_at, replayed_at = self._addresses(rows), self._addresses(replayed)
+        orders = (
             stop - start,
             timing.duration,
             job.presentation.replay,
             timing.replay_duration,
-            self._pointers(rows),
-            self._pointers(replayed),
-            self.weights.records(when_due, weights),
-            self.traces.records(when_traced, traces),
-            self.ports,
+            rows_at.ctypes.data,
+            replayed_at.ctypes.data,
+            snapshots,
+            tracing,
+            self.ports.ctypes.data,
             sum(1 << lane for lane in recorders),
+            0,
         )
-        done = self.simulate(ctypes.c_void_p(self.memory.ctypes.data), ctypes.byref(segment))
-        diverged = {lane for lane in recorders if segment.diverged >> lane & 1}
+        segment = np.array([orders], _SEGMENT)
+        done = self.simulate(self.memory.ctypes.data, segment.ctypes.data)
+        (found,) = segment["diverged"].tolist()
+        diverged = {lane for lane in recorders if found >> lane & 1}
         for lane, recorder in recorders.items():
             before = when_traced[when_traced < done]
             presented = np.repeat(rows[lane][before], timing.duration)[:, None]
@@ -266,9 +214,9 @@ class CompiledRun:
         """
         return [*each, *[each[-1]] * (self.lanes - len(each))]
 
-    def _pointers(self, each: Sequence[np.ndarray]) -> ctypes.Array:
+    def _addresses(self, each: Sequence[np.ndarray]) -> np.ndarray:
         """Return the addresses of one array for each run, by lane."""
-        return (ctypes.c_void_p * self.lanes)(*(one.ctypes.data for one in self._in_lanes(each)))
+        return np.array([one.ctypes.data for one in self._in_lanes(each)], np.uint64)
 
     def _check_bounds(self, what: str, presented: Sequence[np.ndarray], count: int) -> None:
         """Check that what is presented lies within the data: the library does not look."""
@@ -289,45 +237,25 @@ class _Columns:
         Where their values are in memory, by name.
     lanes
         Runs side by side.
+    rows
+        Rows for each sample.
     """
 
-    def __init__(self, places: dict[str, np.ndarray], lanes: int) -> None:
-        self.lanes = lanes
+    def __init__(self, places: dict[str, np.ndarray], lanes: int, rows: int) -> None:
+        self.names, self.lanes, self.rows = list(places), lanes, rows
         self.places = np.concatenate([np.empty(0, np.int64), *places.values()])
-        ends = [*itertools.accumulate(map(len, places.values()), initial=0)]
-        self.columns = dict(zip(places, map(slice, ends, ends[1:]), strict=True))
+        self.ends = np.cumsum([len(place) for place in places.values()])
 
-    def room(self, rows: int) -> np.ndarray:
-        """Return an array, shape (rows, width, lanes), to be filled."""
-        return np.empty((rows, len(self.places), self.lanes))
-
-    def records(self, samples: np.ndarray, rows: np.ndarray) -> _Records:
-        """Return the order to fill ``rows`` at ``samples``, both of which must outlive it."""
-        return _Records(
-            len(samples),
-            samples.ctypes.data,
-            len(self.places),
-            self.places.ctypes.data,
-            rows.ctypes.data,
-        )
+    def room(self, samples: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
+        """Return an array, shape (rows, width, lanes), and the order to fill it at ``samples``."""
+        width = len(self.places)
+        rows = np.empty((self.rows * len(samples), width, self.lanes))
+        at, places, to = (array.ctypes.data for array in (samples, self.places, rows))
+        return rows, (len(samples), at, width, places, to)
 
     def by_name(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Return the columns of each variable in the ``rows`` of one lane."""
-        return {name: rows[:, columns] for name, columns in self.columns.items()}
-
-
-def _port(feed: Feed, data: np.ndarray, mean: np.ndarray) -> _Port:
-    """Return how a port is fed with ``data`` and their ``mean``, both of which must outlive it."""
-    kind = list(ELEMENT_TYPES).index(data.dtype.str[1:])
-    return _Port(
-        data.ctypes.data,
-        kind,
-        data.strides[0],
-        feed.duration,
-        feed.ticks,
-        feed.gain,
-        mean.ctypes.data,
-    )
+        return dict(zip(self.names, np.split(rows, self.ends[:-1], axis=1), strict=False))
 
 
 def _readable(values: np.ndarray) -> np.ndarray:
@@ -345,17 +273,12 @@ def key_of(code: Blueprint, lanes: int = 1) -> str:
     """Return the key in the cache of a circuit's library: all that shapes it, which are the fields
     of all parts and the sources that make code of them.
     """
-    shape = {"circuit": repr(code), "lanes": lanes, "brian2": brian2_version()}
-    return cache.key_of({**shape, **compiler.identity(), **_sources()})
-
-
-def _copy(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return a ``state`` as it is now."""
-    return {key: values.copy() for key, values in state.items()}
+    shape = [repr(code), lanes, brian2_version(), compiler.identity(), _sources()]
+    return hashlib.sha256(json.dumps(shape).encode()).hexdigest()[:32]
 
 
 @functools.cache
-def _sources() -> dict[str, Any]:
+def _sources() -> list[str]:
     """Return the sources that make code of parts."""
     here = Path(__file__).parent
     sources = [
@@ -364,7 +287,7 @@ def _sources() -> dict[str, Any]:
         *sorted((here / "templates").iterdir()),
         *(Path(str(module.__file__)) for module in (expressions, random_draws)),
     ]
-    return {"sources": [path.read_text() for path in sources]}
+    return [path.read_text() for path in sources]
 
 
 def _build(code: Blueprint, lanes: int, library: Path) -> None:

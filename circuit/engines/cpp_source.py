@@ -1,10 +1,9 @@
 """The C++ source of a circuit: one file, written from the circuit's own description.
 
-The circuit is built as a Brian2 network first, as for the other engine: Brian2 checks its equations
-and their units. Each operation of its program is then one C++ function with plain loops, and each
-block calls its operations in order. A pathway connects all cells of its source to all of its
+Each operation of the circuit's program is one C++ function with plain loops, and each block calls
+its operations in order. A pathway connects all cells of its source to all of its
 target, or cells within groups, so two nested loops reach every synapse without an index array.
-Arrays, names and loops are written here; Brian2 translates the expressions.
+Arrays, names and loops are written here; Brian2 checks units and translates the expressions.
 """
 
 from __future__ import annotations
@@ -19,12 +18,16 @@ import jinja2
 
 from biorrr.circuit.compile.blueprint import Blueprint
 from biorrr.circuit.compile.operations import Operation
-from biorrr.circuit.engines.brian2_private import borrow_brian2, cpp_translator
+from biorrr.circuit.engines.brian2_private import (
+    check_units,
+    cpp_translator,
+    import_brian2,
+)
 from biorrr.circuit.engines.memory import ELEMENT_TYPES, LINE, Memory
 from biorrr.errors import InputError
 from biorrr.models import Pathway, Population, random_draws
 from biorrr.models.expressions import names_in, parse
-from biorrr.models.meanings import Meaning, Meanings
+from biorrr.models.meanings import Meaning
 
 # Functions of one number that are applied to each of several runs.
 _ELEMENTWISE = (
@@ -46,10 +49,8 @@ _ADDED = "_added"  # what one synapse adds to a sum
 
 def write_source(circuit: Blueprint, lanes: int = 1) -> str:
     """Return the C++ source of ``circuit``, of which so many ``lanes`` run side by side."""
-    with borrow_brian2("numpy"):
-        from biorrr.circuit.engines.brian2_network import Brian2Network
-
-        Brian2Network(circuit)
+    import_brian2()
+    check_units(circuit)
     translator = Translator(circuit, cpp_translator())
     functions = {one: translator.function(one) for one in circuit.program.operations}
     alone = {one: _in_replay(circuit, function) for one, function in functions.items()}
@@ -145,7 +146,7 @@ class Translator:
 
     def __init__(self, blueprint: Blueprint, translate: Callable[[str], str]) -> None:
         self.blueprint, self.parts, self.translate = blueprint, blueprint.parts, translate
-        self.meanings = Meanings(self.parts, ((one.part, one.name) for one in blueprint.arrays))
+        self.meanings = blueprint.meanings
 
     def function(self, operation: Operation) -> CppFunction:
         """Return the C++ function of ``operation``."""

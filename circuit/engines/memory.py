@@ -36,32 +36,23 @@ class Memory:
     ----------
     parts
         The variables of each part, in the order in which they lie in the block.
+    places
+        Where the values of each variable lie, by "part.variable".
     size
         Numbers of each lane in the block.
     """
 
     def __init__(self, circuit: Blueprint, lanes: int = 1) -> None:
-        self.lanes = lanes
+        self.lanes, line = lanes, max(LINE // lanes, 1)
         self.parts: dict[str, list[Quantity]] = {}
         for array in circuit.arrays:
             self.parts.setdefault(array.part, []).append(array)
-        self._places: dict[str, slice] = {}
-        at = 0
+        self.places: dict[str, slice] = {}
+        self.size = 0
         for array in (array for arrays in self.parts.values() for array in arrays):
-            self._places[array.key] = slice(at, at + array.size)
-            at += self._whole_lines(array.size)
-        # The replayed input stands behind all variables.
-        self.size = at + self._whole_lines(1)
-
-    def place(self, key: str) -> slice:
-        """Return the place of the values of the variable "part.name"."""
-        return self._places[key]
-
-    def places(self, key: str, chosen: tuple[int, ...] | None = None) -> np.ndarray:
-        """Return where each value of the variable "part.name" is, or each that is ``chosen``."""
-        place = self._places[key]
-        every = np.arange(place.start, place.stop)
-        return every if chosen is None else every[list(chosen)]
+            self.places[array.key] = slice(self.size, self.size + array.size)
+            self.size += -(-array.size // line) * line  # whole lines
+        self.size += line  # the replayed input stands behind all variables
 
     def allocate(self) -> np.ndarray:
         """Return a block of zeros, shape (size, lanes), that begins with a line."""
@@ -69,8 +60,3 @@ class Memory:
         block = np.zeros(count + LINE)
         first = -block.ctypes.data // block.itemsize % LINE
         return block[first : first + count].reshape(self.size, self.lanes)
-
-    def _whole_lines(self, count: int) -> int:
-        """Return ``count`` rounded up to whole lines."""
-        line = max(LINE // self.lanes, 1)
-        return -(-count // line) * line

@@ -42,6 +42,7 @@ _TAKEN = frozenset(
     """.split()  # noqa: SIM905
 )
 _COUNTED = ("sample", "elapsed", "moment")  # by the clock
+_SIGNS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _TICKS = {"in": "any tick", "begins": "the first tick", "ends": "the last tick"}
 
 
@@ -96,7 +97,7 @@ class _Script:
             part, find = self.parts[one.part], self.blueprint.meanings.find
             meant = {name: find(part, name) for name in names_in(one.code).read}
             names = {name: self._name(part, found) for name, found in meant.items() if found}
-            self.codes[one] = rename(self.blueprint.written_out(one), names)
+            self.codes[one] = rename(self._written_out(one), names)
             times = [] if one.fills or self._once(one) else self._times(one)
             self.gates[one] = " + ".join(self._name(part, self._clock(time)) for time in times)
 
@@ -192,12 +193,42 @@ class _Script:
             self.links[part.name][name] = meant
         return name
 
+    def _written_out(self, operation: Operation) -> str:
+        """Return the code of ``operation``, in which what follows from parameters alone is written
+        where it is read: Brian2 wants what is one number for all cells before what each has.
+        """
+        if operation.fills:
+            return operation.code
+        part, names = self.parts[operation.part], names_in(operation.code)
+        meanings = self.blueprint.meanings
+        meant = {name: meanings.find(part, name) for name in names.read}
+        fixed = {
+            n for n, found in meant.items() if found and meanings.role(found.key) == "parameter"
+        }
+        kept = {name for name in names.written if f"{part.name}.{name}" in operation.writes}
+        known: dict[str, str] = {}
+        lines = []
+        for node in ast.parse(operation.code).body:
+            assert isinstance(node, ast.Assign | ast.AugAssign)
+            name = ast.unparse(node.target if isinstance(node, ast.AugAssign) else node.targets[0])
+            value = rename(ast.unparse(node.value), known)
+            sign = "="
+            if isinstance(node, ast.AugAssign):
+                sign = f"{_SIGNS[type(node.op)]}="
+                if name in known:
+                    sign, value = "=", f"{known[name]} {sign[0]} ({value})"
+            if sign == "=" and name not in kept and {*names_in(value).read} <= fixed:
+                known[name] = f"({value})"
+            else:
+                known.pop(name, None)
+                lines.append(f"{name} {sign} {value}")
+        return "\n".join(lines)
+
     # -- what the template prints ------------------------------------------------------------------
 
     def contents(self) -> dict[str, Any]:
         """Return what the template needs to know."""
         clock = self.declared["clock"]
-        called = {name for one in self.schedule for name in names_in(one.code).called}
         arrays = [*self.blueprint.arrays, *self.constants.values()]
         units = {dimension_of(array.variable.unit) for array in arrays} - {"1", "second"}
         return {
@@ -206,7 +237,7 @@ class _Script:
             "blueprint": self.blueprint,
             "constants": self.constants,
             "units": sorted(units),
-            "draws": [draw for draw in random_draws.DRAWS if draw in called],
+            "draws": [d for d in random_draws.DRAWS if any(d in one.code for one in self.schedule)],
             "random": random_draws,
             "groups": [self._group(p) for p in self.parts.everything if [*self._lines(p)]],
             "actions": [self._action(one) for one in self.schedule],

@@ -8,37 +8,29 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint
-from biorrr.circuit.simulation.job import Job, Outcome, after_events
+from biorrr.circuit.simulation.events import after_events
+from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.recorder import DATA_ROW
 from biorrr.circuit.simulation.saving import Trace, dimensions
-from biorrr.models import Pathway
 from biorrr.models.validation import in_si
 
+if TYPE_CHECKING:
+    import xarray as xr
 
-class LabelledArrays(NamedTuple):
-    """All that a Dataset is made of: variables and coordinates by name, as xarray takes them, and
-    attributes.
-    """
-
-    variables: dict[str, tuple]
-    coords: dict[str, Any]
-    attrs: dict[str, object]
-
-    def dataset(self):
-        """Return the Dataset, an :class:`xarray.Dataset`."""
-        import xarray as xr  # takes longer to import than a short run
-
-        leave_dask_out()
-        return xr.Dataset(*self)
+# Variables and coordinates by name, as xarray takes them.
+Arrays = tuple[dict[str, tuple], dict[str, Any]]
 
 
-def label_results(job: Job, outcome: Outcome) -> LabelledArrays:
-    """Return all that is left of ``job``, which ended with ``outcome``."""
+def label_results(job: Job, outcome: Outcome) -> xr.Dataset:
+    """Return all that is left of ``job``, which ended with ``outcome``, with named dimensions."""
+    import xarray as xr  # takes longer to import than a short run
+
+    leave_dask_out()
     blueprint, timing, circuit = job.blueprint, job.blueprint.timing, job.circuit
     last = job.state.get("neuromodulator.last", np.array([np.inf]))[0]
     variables, coords = _snapshots(job, outcome)
@@ -64,7 +56,7 @@ def label_results(job: Job, outcome: Outcome) -> LabelledArrays:
         "plastic": int(job.plastic),
         "signal_in_time": int(any(feed.in_time for feed in job.feeds.values())),
         "cooled": int(outcome.samples >= last),
-        "departures": circuit.departures_in_words(),
+        "departures": circuit.in_words,
     }
     if not timing.instant:
         attrs["seconds_per_sample"] = timing.window
@@ -73,102 +65,86 @@ def label_results(job: Job, outcome: Outcome) -> LabelledArrays:
         final = {p.weight: variables[p.weight][1][-1] for p in blueprint.parts.weighted}
         variables["readout"] = circuit.regression.readout(job, final)
         attrs |= circuit.regression.attrs(job, outcome)
-    return LabelledArrays(variables, coords, attrs)
+    return xr.Dataset(variables, coords, attrs)
 
 
-def _snapshots(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, tuple]]:
-    """Return matrices at all snapshots by name, and how many samples had been seen at each, as
-    xarray takes them.
-    """
-    assert outcome.recorder is not None  # every simulated job has one
+def _snapshots(job: Job, outcome: Outcome) -> Arrays:
+    """Return matrices at all snapshots, and how many samples had been seen at each."""
     blueprint, kept = job.blueprint, outcome.recorder.snapshots
     # Weights overflow one sample before activity does.
     finite = np.isfinite(np.hstack([kept.samples[:, None], *kept.values.values()])).all(axis=1)
     matrices = blueprint.matrices({name: rows[finite] for name, rows in kept.values.items()})
     variables: dict[str, tuple] = {}
     for pathway in blueprint.parts.weighted:
-        dims = ("snapshot", *dimensions(blueprint.by_key[f"{pathway.name}.w"], blueprint))
+        name, dims = pathway.weight, dimensions(blueprint.by_key[f"{pathway.name}.w"], blueprint)
         meaning = pathway.meaning or f"weights from {pathway.source} to {pathway.target}"
-        variables[pathway.weight] = (
-            dims,
-            matrices[pathway.weight],
-            {"long_name": meaning, "units": "1"},
-        )
+        attrs = {"long_name": meaning, "units": "1"}
+        variables[name] = (("snapshot", *dims), matrices[name], attrs)
     seen = ("snapshot", kept.samples[finite], {"long_name": "samples seen before this snapshot"})
     return variables, {"seen": seen}
 
 
-def _traces(job: Job, outcome: Outcome) -> tuple[dict[str, tuple], dict[str, Any]]:
-    """Return traces by name, one row per sample or tick, and the samples and the places that they
-    are of.
+def _traces(job: Job, outcome: Outcome) -> Arrays:
+    """Return traces, one row per sample or tick, and the samples and the places that they are
+    of.
     """
-    assert outcome.recorder is not None  # every simulated job has one
-    kept = outcome.recorder.traces
-    blueprint, timing, duration = job.blueprint, job.blueprint.timing, job.blueprint.timing.duration
+    kept, timing = outcome.recorder.traces, job.blueprint.timing
     if not job.recording.traces:
         return {}, {}
     # Without the sample that diverged.
-    whole = np.count_nonzero(kept.samples < outcome.samples) // duration * duration
-    samples = kept.samples[:whole:duration]
+    whole = np.count_nonzero(kept.samples < outcome.samples)
+    samples = kept.samples[: whole : timing.duration]
+    shown = kept.values[DATA_ROW][: whole : timing.duration, 0].astype(np.int64)
     coords: dict[str, Any] = {
         "sample": (
             "sample",
             samples,
             {"long_name": "sample, counted from the first the circuit saw"},
         ),
-        DATA_ROW: (
-            "sample",
-            kept.values[DATA_ROW][:whole:duration, 0].astype(np.int64),
-            {"long_name": "row of the data that was presented"},
-        ),
+        DATA_ROW: ("sample", shown, {"long_name": "row of the data that was presented"}),
     }
     if not timing.instant:
         attrs = {"long_name": "time at which the sample began", "units": "s"}
         coords["start_time"] = ("sample", timing.window * samples, attrs)
     out: dict[str, tuple] = {}
     for trace in job.recording.traces:
-        rows, variable = kept.values[trace.label][:whole], trace.quantity.variable
-        if variable.unit != "1":
-            rows /= in_si(variable.unit)  # in place: they can be large
-        attrs = {"long_name": variable.meaning, "units": variable.unit}
-        out[trace.label] = (*_shape(trace, rows, duration, blueprint), attrs)
-        coords |= {} if trace.chosen is None else _places(trace, blueprint)
+        out[trace.label], places = _label(trace, kept.values[trace.label][:whole], job.blueprint)
+        coords |= places
     if any("time" in dims for dims, *_ in out.values()):
-        out["time"] = ("time", timing.tick * np.arange(1, duration + 1))
+        out["time"] = ("time", timing.tick * np.arange(1, timing.duration + 1))
     return out, coords
 
 
-def _shape(
-    trace: Trace, rows: np.ndarray, duration: int, blueprint: Blueprint
-) -> tuple[tuple[str, ...], np.ndarray]:
-    part = blueprint.parts[trace.quantity.part]
-    dims: tuple[str, ...] = dimensions(trace.quantity, blueprint)
-    shape: tuple[int, ...] = (trace.columns,) if dims else ()
-    if trace.chosen is not None:
-        dims = (f"{trace.label}_{'synapse' if isinstance(part, Pathway) else 'cell'}",)
-    elif isinstance(part, Pathway) and len(dims) == 2:
-        orientation = blueprint.orientations[part.name]
-        rows, shape = orientation.matrix(rows), orientation.shape
-    if (
-        trace.quantity.name == "w"
-        or trace.quantity.variable.block == "end"
-        or blueprint.timing.settles
-    ):
-        # Worth recording once the sample is over, or has settled.
-        return ("sample", *dims), rows[duration - 1 :: duration].reshape(-1, *shape)
-    if duration > 1:
-        return ("sample", "time", *dims), rows.reshape(-1, duration, *shape)
-    return ("sample", *dims), rows.reshape(-1, *shape)
-
-
-def _places(trace: Trace, blueprint: Blueprint) -> dict:
-    """Return the chosen cells or synapses of a trace as coordinates."""
-    part, chosen = blueprint.parts[trace.quantity.part], np.array(trace.chosen)
-    if not isinstance(part, Pathway):
-        return {f"{trace.label}_cell": chosen}
-    dim = f"{trace.label}_synapse"
-    sources, targets = blueprint.orientations[part.name].ends(chosen)
-    return {f"{trace.label}_source": (dim, sources), f"{trace.label}_target": (dim, targets)}
+def _label(trace: Trace, rows: np.ndarray, blueprint: Blueprint) -> tuple[tuple, dict[str, Any]]:
+    """Return the ``rows`` of a trace, (ticks, columns), as a variable, and its chosen cells or
+    synapses as coordinates.
+    """
+    quantity, timing, places = trace.quantity, blueprint.timing, {}
+    dims, variable = dimensions(quantity, blueprint), quantity.variable
+    if variable.unit != "1":
+        rows /= in_si(variable.unit)  # in place: they can be large
+    if trace.chosen is not None and variable.per == "synapse":
+        dims = (f"{trace.label}_synapse",)
+        sources, targets = blueprint.orientations[quantity.part].ends(np.array(trace.chosen))
+        places = {
+            f"{trace.label}_source": (*dims, sources),
+            f"{trace.label}_target": (*dims, targets),
+        }
+    elif trace.chosen is not None:
+        dims = (f"{trace.label}_cell",)
+        places = {dims[0]: np.array(trace.chosen)}
+    elif variable.per == "synapse":
+        rows = blueprint.orientations[quantity.part].matrix(rows)
+    rows = rows.reshape(-1, timing.duration, *(rows.shape[1:] if dims else ()))
+    # Worth recording once the sample is over, or has settled.
+    settles = any(population.name == "settling" for population in blueprint.parts.populations)
+    late = quantity.name == "w" or variable.block == "end" or settles
+    if late or timing.duration == 1:
+        rows = rows[:, -1]
+    else:
+        dims = ("time", *dims)
+    attrs = {"long_name": variable.meaning, "units": variable.unit}
+    return (("sample", *dims), rows, attrs), places
 
 
 def _flat_state(blueprint: Blueprint, state: Mapping[str, np.ndarray]) -> tuple[np.ndarray, list]:

@@ -55,7 +55,7 @@ def describe(blueprint: Blueprint, unknown: Mapping[str, str] | None = None) -> 
 def _blocks(blocks: Blocks, replay: bool) -> list[str]:
     """Return what happens in each block, phase by phase."""
     lines = []
-    for name, block in blocks:
+    for name, block in blocks.items():
         if block:
             lines += ["", _TITLES[name, replay]]
         for phase, operations in groupby(block, key=lambda operation: operation.phase):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import h5netcdf
 import h5py
@@ -47,29 +47,38 @@ def read_netcdf(source: str | os.PathLike | BinaryIO) -> xr.Dataset:
         with Path(source).open("rb") as file:
             return read_netcdf(file)
     # One open file for both: what was looked through is what is read.
-    with h5py.File(source, "r") as file:
-        _refuse_outside_storage(file)
     size = source.seek(0, os.SEEK_END)
+    with h5py.File(source, "r") as file:
+        refuse_unsafe(file, size)
     source.seek(0)
     with xr.open_dataset(source, engine="h5netcdf", phony_dims="access") as data:
-        if data.nbytes > MOST_PACKED * size:
-            raise UnsafeFileError(
-                f"must hold all numbers it declares (got {size} bytes of file for {data.nbytes}"
-                " bytes of numbers)"
-            )
         return data.load()
 
 
-def _refuse_outside_storage(file: h5py.File) -> None:
-    """Refuse links, external storage and virtual datasets."""
+def refuse_unsafe(file: h5py.File, size: int) -> None:
+    """Refuse an HDF5 file, of ``size`` bytes, that takes numbers from other files by links,
+    external storage or virtual datasets, or that declares more numbers than it can hold.
+    """
+    declared = 0
 
     def name_of_outside(name: str, link: object) -> str | None:
-        found = file[name] if isinstance(link, h5py.HardLink) else None
-        elsewhere = isinstance(found, h5py.Dataset) and (found.is_virtual or found.external)
-        return name if found is None or elsewhere else None
+        nonlocal declared
+        if isinstance(link, h5py.SoftLink):  # to an object in this file, which is looked at, too
+            return None
+        found: Any = file[name] if isinstance(link, h5py.HardLink) else None
+        is_array = isinstance(found, h5py.Dataset)
+        declared += found.nbytes if is_array else 0
+        return (
+            name if found is None or (is_array and (found.is_virtual or found.external)) else None
+        )
 
     if name := file.visititems_links(name_of_outside):
         raise UnsafeFileError(
             f"all of it must be held in the file itself (got {name!r}, a link, external storage or"
             " a virtual dataset, which can read any other file); ask its sender for a plain copy"
+        )
+    if declared > MOST_PACKED * size:
+        raise UnsafeFileError(
+            f"must hold all numbers it declares (got {size} bytes of file for {declared} bytes of"
+            " numbers)"
         )

@@ -17,7 +17,6 @@ from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.circuit.stimulus.feeds import Feed, chunks
 from biorrr.errors import BiorrrError, InputError
 from biorrr.models import Departure, Rates, Settled
-from biorrr.models.rates import signal_strengths
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -70,7 +69,7 @@ def check_settled(departures: Iterable[Departure], run: Run, ticks: int) -> None
     """Raise where the outputs of ``run``, held for so many ``ticks``, did not settle as
     ``departures`` ask.
     """
-    worst = run.attrs.get("worst_residual", 0.0)
+    worst = run.data.attrs.get("worst_residual", 0.0)
     tolerance = min((d.tolerance for d in departures if isinstance(d, Settled)), default=math.inf)
     if worst <= tolerance:
         return
@@ -92,12 +91,11 @@ def advice_on_divergence(
     """Return what to do about a run that diverged at ``sample``: with rates of one's own, which to
     lower, that which is furthest above the one that suits the data.
     """
-    own = None if regression is None else regression.own_rates
-    if regression is not None and own is None:
+    if regression is not None and regression.own_rates is None:
         return "look for outliers in the data, or give rates=Rates.suggested(X, Y, ...)"
-    if regression is None or own is None or regression.apical:
+    if regression is None or regression.apical:
         return "lower the rates of plasticity"
-    times = _times_suggested(regression, own[0], _some_rows(feeds), sample)
+    times = _times_suggested(regression, _some_rows(feeds), sample)
     if times is None:
         return "lower the rates, eta_q (rates.q) first: what x and y share is too little to learn"
     in_words = ", ".join(f"eta_{path} {factor:.2g}" for path, factor in times.items())
@@ -114,15 +112,15 @@ def warn_of_silence(regression: Regression, run: Run, feeds: Mapping[str, Feed])
     """Warn of inhibition that has faded and of outputs that have died, with any rates; and of
     directions that are silent after a long run whose rates, fitted to the data, cooled down.
     """
-    if regression.apical or not (run.attrs["linear_output"] and run.attrs["plastic"]):
+    if regression.apical or not (run.data.attrs["linear_output"] and run.data.attrs["plastic"]):
         return
-    powers, (first, last) = _powers(run, feeds), _sizes_of_inhibition(run)
-    silent, text = np.count_nonzero(powers < _SILENT), ""
-    if run.cooled:
-        if silent and run.samples >= _LONG:
-            text = _silent_directions(regression, run, powers, feeds)
-    elif silent or last < _FADED * first:
-        text = _wrong_rates(regression, run, powers, feeds)
+    powers, text = _powers(run, feeds), ""
+    sizes = np.linalg.norm(run.data["Q"].values[[0, -1]], axis=(1, 2)).tolist()
+    silent = bool(powers[0] < _SILENT)
+    if run.cooled and silent and run.samples >= _LONG:
+        text = _silent_directions(regression, run, powers, feeds)
+    elif not run.cooled and (silent or sizes[1] < _FADED * sizes[0]):
+        text = _wrong_rates(regression, run.samples, powers, sizes, _some_rows(feeds))
     if text:
         warn(text)
 
@@ -141,7 +139,7 @@ def _silent_directions(
             f" what x and y share is {little}; present more, or check that rows of X and Y belong"
             " to each other"
         )
-    found = signal_strengths(*_some_rows(feeds), k, regression.s, regression.ridges)
+    found = signal_strengths(regression, _some_rows(feeds))
     share = found[k - silent :].sum() / (found.sum() or 1.0)
     remedy = (
         f"they are {100 * share:.2g} % of what {k} outputs can find: present more samples"
@@ -156,14 +154,19 @@ def _silent_directions(
 
 
 def _wrong_rates(
-    regression: Regression, run: Run, powers: np.ndarray, feeds: Mapping[str, Feed]
+    regression: Regression,
+    samples: int,
+    powers: np.ndarray,
+    sizes: Sequence[float],
+    data: tuple[np.ndarray, np.ndarray],
 ) -> str:
-    """Return that inhibition has faded or, in the end of a long run, that outputs with these
-    ``powers`` have died, all or some that matter, and what to do; nothing where neither is so.
+    """Return that inhibition has faded, from the first of ``sizes`` to the last, or, in the end of
+    a long run, that outputs with these ``powers`` have died, all or some that matter, and what to
+    do; nothing where neither is so.
     """
-    k, data, long = len(powers), _some_rows(feeds), run.samples >= _LONG
-    found = signal_strengths(*data, k, regression.s, regression.ridges)  # those of QQ' at best
-    needed, (first, last) = math.sqrt(found.sum()), _sizes_of_inhibition(run)
+    k, long, (first, last) = len(powers), samples >= _LONG, sizes
+    found = signal_strengths(regression, data)  # eigenvalues of QQ' at best
+    needed = math.sqrt(found.sum())
     dead = np.count_nonzero(powers < _DEAD)
     lost = found[k - dead :].sum() / (found.sum() or 1.0)
     if last < _FADED * min(first, needed):
@@ -180,13 +183,7 @@ def _wrong_rates(
         )
     else:
         return ""
-    return f"{happened}; {_advice_on_ratios(regression, run.samples, data)}"
-
-
-def _sizes_of_inhibition(run: Run) -> tuple[float, float]:
-    """Return ||Q|| at the start and at the end."""
-    first, last = np.linalg.norm(run.data["Q"].values[[0, -1]], axis=(1, 2)).tolist()
-    return first, last
+    return f"{happened}; {_advice_on_ratios(regression, samples, data)}"
 
 
 def _powers(run: Run, feeds: Mapping[str, Feed]) -> np.ndarray:
@@ -198,7 +195,7 @@ def _powers(run: Run, feeds: Mapping[str, Feed]) -> np.ndarray:
     for rows in (x.facts.some, x.values):
         outputs = ((block - x.mean) @ Vx for block in chunks(rows))
         covariance = sum(z.T @ z for z in outputs) / len(rows)
-        powers = np.linalg.eigvalsh(covariance + run.attrs["ridge_x"] * Vx.T @ Vx)
+        powers = np.linalg.eigvalsh(covariance + run.data.attrs["ridge_x"] * Vx.T @ Vx)
         if powers[0] >= _SILENT:
             break
     return powers
@@ -210,8 +207,7 @@ def _advice_on_ratios(
     """Return which of one's own rates at a ``sample`` to change, by their ratios to each other
     beside those that suit the ``data``.
     """
-    own, call = regression.own_rates, _call(regression)
-    times = _times_suggested(regression, own[0] if own else None, data, sample)
+    times, call = _times_suggested(regression, data, sample), _call(regression)
     if times is None:
         return "x and y share nothing that could be learned"
     if not times:
@@ -234,17 +230,28 @@ def _call(regression: Regression) -> str:
 
 
 def _times_suggested(
-    regression: Regression, own: Rates | None, data: tuple[np.ndarray, np.ndarray], sample: int
+    regression: Regression, data: tuple[np.ndarray, np.ndarray], sample: int
 ) -> dict[str, float] | None:
-    """Return by how much one's ``own`` rates of x, y and q at a ``sample`` exceed those that suit
-    the ``data``; None where there is nothing to learn.
+    """Return by how much one's own rates of x, y and q, if any, exceed those that suit the ``data``
+    at a ``sample``; None where there is nothing to learn.
     """
     try:
         suggested = Rates.suggested(*data, regression.areas[0].k, regression.s, regression.ridges)
     except InputError:
         return None
-    paths = "xyq" if own else ""
-    return {path: getattr(own, path)(sample) / getattr(suggested, path).eta0 for path in paths}
+    return {
+        path: getattr(own, path)(sample) / getattr(suggested, path).eta0
+        for own in regression.own_rates or ()
+        for path in "xyq"
+    }
+
+
+def signal_strengths(regression: Regression, data: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return the k largest eigenvalues of M: what each of k outputs can find of y."""
+    from biorrr.analysis.regression.exact_solution import ExactSolution
+
+    exact = ExactSolution(*data, regression.s, regression.ridges)
+    return exact.eigenvalues[: regression.areas[0].k]
 
 
 def _some_rows(feeds: Mapping[str, Feed]) -> tuple[np.ndarray, np.ndarray]:
@@ -319,15 +326,15 @@ class Runs(Sequence[Run]):
     @property
     def seeds(self) -> list[int]:
         """Seed of each run."""
-        return [int(run.attrs["seed"]) for run in self.runs]
+        return [int(run.data.attrs["seed"]) for run in self.runs]
 
     @property
     def data(self) -> xr.Dataset:
         """Snapshots and traces of all runs that went to their end, along a dimension ``seed``."""
         import xarray as xr
 
-        whole = [run for run in self.runs if run.ended == "done"]
-        seeds = xr.Variable("seed", [int(run.attrs["seed"]) for run in whole])
+        whole = Runs([run for run in self.runs if run.ended == "done"])
+        seeds = xr.Variable("seed", whole.seeds)
         return xr.concat([run.data for run in whole], seeds, combine_attrs="drop_conflicts")
 
 

@@ -1,5 +1,5 @@
-"""Results of a simulation: weights, snapshots and traces, and the answers of the learned circuit to
-new data.
+"""Results of a simulation: weights, snapshots and traces, the answers of the learned circuit to
+new data, and figures of them, which :mod:`biorrr.analysis.figures` draws.
 """
 
 from __future__ import annotations
@@ -9,33 +9,24 @@ import json
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.circuit.results.dataset import LabelledArrays
-from biorrr.circuit.results.run_figures import RunFigures
 from biorrr.circuit.results.tables import Summary, Tabled, regression, ridge_in_words
 from biorrr.errors import InputError, RunError
 from biorrr.files import whole_file
 from biorrr.hints import hints_at_keywords
-from biorrr.models import AreaWeights, equilibrium
+from biorrr.models import AreaWeights, Rates, Spiking, equilibrium
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from biorrr.circuit.base import CircuitBase
-    from biorrr.circuit.compile.blueprint import Blueprint
     from biorrr.circuit.simulation.job import Job
 
 
-def _norms(matrices: np.ndarray) -> np.ndarray:
-    """Return the Frobenius norm of each of ``matrices``; infinite for those that have diverged."""
-    with np.errstate(over="ignore"):
-        return np.linalg.norm(matrices, axis=(1, 2))
-
-
-class Run(RunFigures, Tabled):
+class Run(Tabled):
     """The outcome of :meth:`biorrr.circuit.Microcircuit.run` or of
     :meth:`biorrr.circuit.Circuit.run`.
 
@@ -50,42 +41,10 @@ class Run(RunFigures, Tabled):
     """
 
     def __init__(
-        self,
-        data: xr.Dataset | LabelledArrays,
-        circuit: CircuitBase | None = None,
-        job: Job | None = None,
+        self, data: xr.Dataset, circuit: CircuitBase | None = None, job: Job | None = None
     ) -> None:
-        self._results: Any = data
-        self.circuit = circuit
+        self.data, self.circuit = data, circuit
         self._job = None if job is None else job.without_data()
-
-    @property
-    def data(self) -> xr.Dataset:
-        """Snapshots, traces and settings as a Dataset, which is made when it is first needed."""
-        if isinstance(self._results, LabelledArrays):
-            self._results = self._results.dataset()
-        return self._results
-
-    @data.setter
-    def data(self, data: xr.Dataset) -> None:
-        self._results = data
-
-    @property
-    def attrs(self) -> dict:
-        """Everything that was set, as ``data`` has it."""
-        return self._results.attrs
-
-    def _last(self, name: str) -> np.ndarray:
-        """Return the last row of a variable."""
-        if isinstance(self._results, LabelledArrays):
-            every = {**self._results.coords, **self._results.variables}
-            return every[name][1][-1]
-        return self._results[name].values[-1]
-
-    @property
-    def blueprint(self) -> Blueprint:
-        """The circuit as it was run, with its sizes and what events needed."""
-        return self.job.blueprint
 
     @property
     def job(self) -> Job:
@@ -100,9 +59,7 @@ class Run(RunFigures, Tabled):
     @property
     def network(self):
         """The Brian2 Network that was run (engine numpy); see :attr:`Microcircuit.network`."""
-        networks = (
-            [] if self.circuit is None else self.circuit.engines.networks({self.blueprint.code})
-        )
+        networks = self.circuit and self.circuit.engines.networks({self.job.blueprint.code})
         if not networks:
             raise RunError("network: this run had none in this process; run with engine='numpy'")
         return networks[-1]
@@ -110,7 +67,8 @@ class Run(RunFigures, Tabled):
     @property
     def weights(self) -> dict[str, np.ndarray]:
         """Final weights by the name of their matrix."""
-        return {name: self._last(name) for name in self._pathways}
+        pathways = json.loads(self.data.attrs["circuit"])["pathways"]
+        return {one["weight"]: self.data[one["weight"]].values[-1] for one in pathways}
 
     @property
     def Vx(self) -> np.ndarray:
@@ -135,20 +93,17 @@ class Run(RunFigures, Tabled):
         return self._matrix("R")
 
     def _matrix(self, name: str) -> np.ndarray:
-        if name not in self._pathways:
+        weights = self.weights
+        if name not in weights:
             raise AttributeError(
-                f"this circuit has no weights called {name}; it has {', '.join(self._pathways)}"
+                f"this circuit has no weights called {name}; it has {', '.join(weights)}"
             )
-        return self._last(name)
-
-    @property
-    def _pathways(self) -> list[str]:
-        return [pathway["weight"] for pathway in json.loads(self.attrs["circuit"])["pathways"]]
+        return weights[name]
 
     @property
     def traces(self) -> list[str]:
         """Names of the traces that were recorded."""
-        return json.loads(self.attrs["traces"])
+        return json.loads(self.data.attrs["traces"])
 
     def graph(self):
         """Return the cells and synapses with their final weights as a networkx DiGraph.
@@ -173,32 +128,28 @@ class Run(RunFigures, Tabled):
         """Return weights and memories as the engine held them in the end, flat, by
         "part.variable".
         """
-        layout = json.loads(self.data.attrs["state_layout"])
-        if not layout:
-            return {}
-        keys, sizes = zip(*layout, strict=True)
-        return dict(
-            zip(keys, np.split(self.data["state"].values, np.cumsum(sizes)[:-1]), strict=True)
-        )
+        layout = dict(json.loads(self.data.attrs["state_layout"]))
+        values = np.split(self.data["state"].values, np.cumsum([0, *layout.values()]))
+        return dict(zip(layout, values[1:], strict=False))  # nothing is behind the last
 
     @property
     def samples(self) -> int:
         """Samples the circuit has seen, earlier runs it continues included."""
-        return int(self._last("seen"))
+        return int(self.data["seen"].values[-1])
 
     @property
     def cooled(self) -> bool:
         """True where learning rates fell to zero by the last sample, as rates "auto" do unless
         the run had ``final=False``.
         """
-        return bool(self.attrs.get("cooled", 0))
+        return bool(self.data.attrs.get("cooled", 0))
 
     @property
     def ended(self) -> str:
         """The way it ended: "done", "stopped" by a callback, "interrupted" by Ctrl-C, or
         "diverged".
         """
-        return self.attrs["ended"]
+        return self.data.attrs["ended"]
 
     @property
     def r_minus_qt(self) -> np.ndarray:
@@ -208,7 +159,9 @@ class Run(RunFigures, Tabled):
                 f"r_minus_qt: needs matrices Q and R, and this run has {', '.join(self.weights)};"
                 " those of each area of a hierarchy are in run.area_weights()"
             )
-        return _norms(self.data["Q"].values.transpose(0, 2, 1) - self.data["R"].values)
+        Q, R = self.data["Q"].values, self.data["R"].values
+        with np.errstate(over="ignore"):  # of those that have diverged
+            return np.linalg.norm(Q.transpose(0, 2, 1) - R, axis=(1, 2))
 
     @property
     def r_minus_qt_relative(self) -> np.ndarray:
@@ -216,8 +169,9 @@ class Run(RunFigures, Tabled):
 
         It stays where it is if Q and R merely fade, and falls to rounding error if R finds Q'.
         """
-        distance, size = self.r_minus_qt, _norms(self.data["Q"].values)
-        return np.divide(distance, size, out=np.full(len(size), np.nan), where=size > 0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = np.linalg.norm(self.data["Q"].values, axis=(1, 2))
+            return self.r_minus_qt / np.where(size > 0, size, np.nan)
 
     def transform(self, X) -> np.ndarray:
         """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m)
@@ -258,9 +212,8 @@ class Run(RunFigures, Tabled):
                 snapshots=1,
                 progress=False,
             )
-        name = next(name for name in passed.traces if name in ("z", f"{cells}_z"))
         # The pass continues the order of samples where learning stopped: its rows are sorted back.
-        z = passed.data[name].values[np.argsort(passed.data["data_row"].values)]
+        z = passed.data[f"{cells}_z"].values[np.argsort(passed.data["data_row"].values)]
         return z.mean(axis=1) if z.ndim == 3 else z
 
     def infer(self, X, Y=None) -> list[np.ndarray]:
@@ -339,27 +292,16 @@ class Run(RunFigures, Tabled):
         """
         from biorrr.analysis.summary import judge
 
-        regression = "s" in self.attrs
+        regression = "s" in self.data.attrs
         if regression and (X is None or Y is None):
             raise InputError(
                 "X, Y: must be the data that were learned, with which the run is compared (got"
                 " none)"
             )
-        known = self.attrs.get("linear_output", 0) or self.circuit is not None
-        areas = "areas" in self.attrs
-        numbers, unjudged = judge(
-            self.data,
-            self._pair("X, Y", X, Y) if regression else None,
-            None if held_out is None else self._pair("held_out", *held_out),
-            exact=exact,
-            outputs=(lambda X, Y: self.infer(X, Y)[-1] if areas else self.transform(X))
-            if known
-            else None,
-            predict=self.predict if known and "readout" in self.data else None,
-            eta_q=self._shared_rate(),
-        )
-        title, _ = self.table()
-        return Summary(title, numbers, unjudged)
+        learned = self._pair("X, Y", X, Y) if regression else None
+        new = None if held_out is None else self._pair("held_out", *held_out)
+        numbers, unjudged = judge(self, learned, new, exact=exact, eta_q=self._shared_rate())
+        return Summary(self.table()[0], numbers, unjudged)
 
     def _pair(self, name: str, X, Y) -> tuple[np.ndarray, np.ndarray]:
         """Return samples of x and y as matrices; refuse those of other sizes than the run's."""
@@ -410,12 +352,8 @@ class Run(RunFigures, Tabled):
             raise InputError(f"{path}: {error}") from error
         except Exception as error:  # a damaged file fails in as many ways as HDF5 has parts
             raise InputError(f"{path}: not a saved run, or damaged ({error})") from error
-        missing = [
-            name
-            for name in ("circuit", "traces", "state_layout", "ended")
-            if name not in run.data.attrs
-        ]
-        if missing:
+        needed = ("circuit", "traces", "state_layout", "ended")
+        if missing := [name for name in needed if name not in run.data.attrs]:
             raise InputError(f"{path}: not a saved run: no {', '.join(missing)} in it")
         try:
             run.data = run.data.set_coords("seen")  # not so in version 0.1
@@ -462,3 +400,186 @@ class Run(RunFigures, Tabled):
             f"{', '.join(self.traces)}, of {sizes['sample']} samples" if self.traces else "none"
         )
         return f"Run: {self.samples} samples on {attrs['engine']}, {self.ended}", rows
+
+    # -- figures ---------------------------------------------------------------------------------
+
+    @hints_at_keywords
+    def angles(self, X=None, Y=None, *, exact=None) -> xr.DataArray:
+        """Return the principal angles between learned and exact filters in degrees, (snapshot,
+        angle), largest first.
+
+        ``X``, ``Y`` and ``exact`` are as :meth:`plot_learning` takes them.
+        """
+        import xarray as xr
+
+        from biorrr.analysis import principal_angles
+
+        exact = plot_functions().exact_solution(self.data, X, Y, exact)
+        best = exact.Vx(self.data["Vx"].shape[-1])
+        angles = [principal_angles(Vx, best) for Vx in self.data["Vx"].values]
+        attrs = {"long_name": "angle between learned and exact filters", "units": "degrees"}
+        return xr.DataArray(
+            angles, {"seen": self.data["seen"]}, ("snapshot", "angle"), "angles", attrs
+        )
+
+    @hints_at_keywords
+    def plot_learning(self, X=None, Y=None, *, exact=None, ax=None):
+        """Draw the objective at each snapshot against its optimum; one axes.
+
+        Parameters
+        ----------
+        X, Y
+            The data that were learned, (n_samples, m) and (n_samples, n): the exact solution needs
+            them.
+        exact
+            In their place, their :class:`biorrr.analysis.ExactSolution` where it is known already.
+        ax
+            Axes to draw into; new ones unless given.
+        """
+        from biorrr.analysis import plot_learning
+
+        exact, Vx = plot_functions().exact_solution(self.data, X, Y, exact), self.data["Vx"].values
+        scores, optimum = exact.objective(Vx), exact.optimum(Vx.shape[-1])
+        return plot_learning(self.data["seen"].values, scores, optimum, ax=ax)
+
+    @hints_at_keywords
+    def plot_angles(self, X=None, Y=None, *, exact=None, ax=None):
+        """Draw the angles between learned and exact filters at each snapshot; as
+        :meth:`plot_learning`.
+        """
+        from biorrr.analysis.figures.learning import plot_angles
+
+        return plot_angles(self.data["seen"].values, self.angles(X, Y, exact=exact).values, ax=ax)
+
+    @hints_at_keywords
+    def plot_plateau(
+        self,
+        X=None,
+        Y=None,
+        *,
+        exact=None,
+        samples=None,
+        shown: int | None = None,
+        neurons=None,
+        ax=None,
+    ):
+        """Draw plateaus at the start, halfway and at the end of the run, with a, inhibition and z
+        where recorded.
+
+        Parameters
+        ----------
+        X, Y
+            The data that were learned. With them, grey lines show what theory expects at the
+            optimum: plateaus should equal the back-propagated error, and inhibition
+            the prediction of the distal current.
+        exact
+            Their exact solution, where it is known already.
+        samples
+            Draw these samples instead, as (first, last + 1).
+        shown
+            Samples in each stretch; 50 unless given, or 8 where each is held for a while.
+        neurons
+            Which neurons, counted from 0; the first four unless given.
+        ax : (neurons, stages)
+            Axes to draw into; new ones unless given.
+        """
+        self._require("plateau")
+        return plot_functions().plateau_of(self.data, X, Y, exact, shown, neurons, ax, samples)
+
+    @hints_at_keywords
+    def plot_symmetry(self, X=None, Y=None, *, exact=None, ax=None):
+        """Draw ||R - Q'|| / ||Q|| at each snapshot, and beside it the eigenvalues of QQ'.
+
+        Where Q and R share their rate, theory is drawn too: ||R - Q'|| falls as the product of
+        (1 - eta_q). Rates between two recorded samples are interpolated: record with ``every=1``
+        where a few strong samples slow learning down, as "auto" rates let them. Where no rates were
+        recorded, those that the circuit was given are used.
+
+        Parameters
+        ----------
+        X, Y, exact
+            As :meth:`plot_learning` takes them; with them, the eigenvalues that those of QQ' equal
+            at the optimum are drawn too.
+        ax : (2,)
+            Axes to draw into; new ones unless given.
+        """
+        return plot_functions().symmetry_of(self.data, X, Y, exact, ax, self._shared_rate())
+
+    def _shared_rate(self):
+        """Return the rate that Q and R were given, if they share it; None otherwise."""
+        rates = getattr(self.circuit, "rates", None)
+        return rates.q if isinstance(rates, Rates) and rates.q == rates.r else None
+
+    @hints_at_keywords
+    def plot_filters(self, X=None, Y=None, pixels=None, *, exact=None, neurons=None, ax=None):
+        """Draw the learned filters Vx; with data, beside the exact ones, onto which they are
+        turned.
+
+        Parameters
+        ----------
+        X, Y, exact
+            As :meth:`plot_plateau` takes them.
+        pixels
+            Shape of a filter as a picture, (height, width), or (3, height, width) for colour;
+            curves unless given.
+        neurons
+            Which neurons, counted from 0; the first six unless given.
+        ax : (1 or 2, neurons)
+            Axes to draw into; new ones unless given.
+        """
+        return plot_functions().filters_of(self.data, X, Y, pixels, exact, neurons, ax)
+
+    @hints_at_keywords
+    def plot_eigenvalues(self, X=None, Y=None, *, exact=None, ax=None):
+        """Draw the eigenvalues of QQ' beside those that they equal at the optimum; as
+        :meth:`plot_learning`.
+        """
+        from biorrr.analysis import plot_eigenvalues
+
+        exact = plot_functions().exact_solution(self.data, X, Y, exact)
+        found = np.linalg.eigvalsh(self.Q @ self.Q.T)[::-1]
+        return plot_eigenvalues(exact.eigenvalues[: len(found) + 4], found, ax=ax)
+
+    def plot_weights(self, ax=None):
+        """Draw the final weights of every pathway as a picture; axes (number of pathways,)."""
+        from biorrr.analysis import plot_weights
+
+        return plot_weights(self.weights, ax=ax)
+
+    def plot_wiring(self, ax=None):
+        """Draw the circuit: its cells, and its synapses with their final weights; one axes."""
+        from biorrr.analysis import plot_wiring
+
+        return plot_wiring(self.graph(), ax=ax)
+
+    @hints_at_keywords
+    def plot_raster(self, shown: int = 12, neurons=None, ax=None):
+        """Draw the last samples as an electrode would see them: spikes, where the cells spike, and
+        traces below.
+
+        Parameters
+        ----------
+        shown
+            Samples.
+        neurons
+            Which neurons, counted from 0; the first three unless given.
+        ax : (1 + neurons,) with spikes, else (neurons,)
+            Axes to draw into; new ones unless given.
+        """
+        self._require("plateau")
+        each = int(self.data.attrs.get("cells_each", 1))
+        raster = Spiking(each).raster if "spikes" in self.data else None
+        return plot_functions().raster_of(self.data, raster, shown, neurons, ax)
+
+    def _require(self, name: str) -> None:
+        if name not in self.data:
+            raise InputError(
+                f"{name}: was not recorded in this run; run again with record=({name!r}, ...)"
+            )
+
+
+def plot_functions():
+    """Return the module that draws runs, which takes longer to import than a short run."""
+    from biorrr.analysis.figures import runs
+
+    return runs

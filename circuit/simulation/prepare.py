@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.circuit.compile.blueprint import Blueprint, Quantity
-from biorrr.circuit.simulation.job import Job, as_events, check_events
+from biorrr.circuit.compile.blueprint import Blueprint, Quantity, Timing
+from biorrr.circuit.simulation.events import after_events, as_events
+from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.saving import Saving, recording_of, snapshot_samples
 from biorrr.circuit.stimulus.data_checks import (
     check_order,
@@ -63,10 +64,11 @@ def prepare_seeds(
     for switch, value in {"plastic": plastic, "centre": centre, "final": final}.items():
         truth(switch, value)
     epochs = whole_number("epochs", epochs, minimum=1)
-    feeds = read_feeds(circuit.parts, circuit.ports, X, Y, centre, circuit.timing)
+    timing = Timing.of(circuit.parts)
+    feeds = read_feeds(circuit.parts, circuit.ports, X, Y, centre, timing)
     n_samples = feeds[circuit.ports[0].name].samples
     order = check_order(order, n_samples, any(feed.in_time for feed in feeds.values()))
-    warn_of_shuffling(order, circuit.parts.departures, circuit.timing)
+    warn_of_shuffling(order, circuit.parts.departures, timing)
     if start is not None and not hasattr(start, "inner_state"):
         raise InputTypeError(
             f"start: must be a Run (got {start!r}); Run.load reads one from a file"
@@ -80,7 +82,7 @@ def prepare_seeds(
         )
     moving = frozenset(name for name, feed in feeds.items() if feed.ticks != feed.duration)
     sizes = {name: feed.values.shape[1] for name, feed in feeds.items()}
-    events = as_events(events)
+    events = as_events(events, first, last)
     silent = (event.population for event in events if isinstance(event, Silence))
     blueprint = circuit.blueprint_for(sizes, moving, tuple(dict.fromkeys(silent)))
     given = mapping("weights", weights)
@@ -95,30 +97,28 @@ def prepare_seeds(
     record = circuit.traced if saving.record is None else saving.record
     recording = recording_of(record, saving.every, blueprint, first, last)
     snapshots = snapshot_samples(saving.snapshots, first, last)
-    events = check_events(events, first, last, blueprint, order)
     announced = last if final and plastic else math.inf
-    jobs = []
     begin = circuit.begin(blueprint, feeds, announced, start)
     m = sizes[blueprint.replayed_port.name]
-    for seed in [as_seed("seed", seed) for seed in seeds]:
-        state = initial_state(blueprint, begin, seed, given, start) | switched
-        presented = Presentation(n_samples, m, order, begin.replay, seed)
-        jobs.append(
-            Job(
-                blueprint,
-                presented,
-                feeds,
-                first,
-                last,
-                state,
-                recording,
-                snapshots,
-                circuit,
-                events,
-                plastic,
-                begin.parameters,
-            )
+    checked = [as_seed("seed", seed) for seed in seeds]
+    jobs = [
+        Job(
+            blueprint=blueprint,
+            presentation=Presentation(n_samples, m, order, begin.replay, seed),
+            feeds=feeds,
+            start=first,
+            stop=last,
+            state=initial_state(blueprint, begin, seed, given, start) | switched,
+            recording=recording,
+            snapshots=snapshots,
+            circuit=circuit,
+            events=events,
+            plastic=plastic,
+            fitted=begin.parameters,
         )
+        for seed in checked
+    ]
+    after_events(jobs[0], last)  # refuses those that do not fit
     return jobs
 
 
@@ -160,27 +160,35 @@ def initial_state(
     start
         An earlier run to continue, whose weights and memories replace all others.
     """
-    weights = {**begin.draw(seed), **check_given_weights(given or {}, blueprint)}
-    values = _Values(blueprint, seed, begin.parameters)
-    state = {} if start is None else _memories(start, blueprint)
+    weights = _check_weights({**begin.draw(seed), **(given or {})}, blueprint)
+    ended: Mapping[str, np.ndarray] = {}
+    if start is not None:
+        ended, known = start.inner_state(), [p.weight for p in blueprint.parts.weighted]
+        learned = {name: W for name, W in start.weights.items() if name in known}
+        weights |= _check_weights(learned, blueprint, "start.")
+    values, state = _Values(blueprint, seed, begin.parameters), {}
     for quantity in blueprint.state:
-        if quantity.name != "w" and quantity.key not in state:
-            state[quantity.key] = values.flat(quantity)
-    for pathway in blueprint.parts.weighted:
-        orientation, key = blueprint.orientations[pathway.name], f"{pathway.name}.w"
-        if key in state:
-            drawn = state[key]
-        elif pathway.weight in weights:
-            drawn = orientation.flat(weights[pathway.weight])
+        key, variable = quantity.key, quantity.variable
+        if quantity.name == "w":
+            pathway = blueprint.parts[quantity.part]
+            state[key] = values.of_weights(pathway, weights.get(pathway.weight))
+        elif (
+            # What is broadcast begins anew: the clock knows where it stands, and sums are those of
+            # this run.
+            variable.role == "memory"
+            and variable.per != "circuit"
+            and len(ended.get(key, ())) == quantity.size
+        ):
+            state[key] = ended[key]
         else:
-            rng = generator(seed, WEIGHTS, zlib.crc32(pathway.name.encode()))
-            drawn = pathway.spread * rng.standard_normal(math.prod(orientation.shape))
-        state[key] = values.initial_weights(pathway, drawn)
-    return {quantity.key: state[quantity.key] for quantity in blueprint.state}
+            state[key] = values.flat(quantity)
+    return state
 
 
-def check_given_weights(given: Mapping[str, object], blueprint: Blueprint) -> dict[str, np.ndarray]:
-    """Check matrices given by name; return them as arrays of floats."""
+def _check_weights(
+    given: Mapping[str, object], blueprint: Blueprint, owner: str = ""
+) -> dict[str, np.ndarray]:
+    """Check matrices given by name, or those of ``owner``; return them as arrays of floats."""
     known = {p.weight: p for p in blueprint.parts.weighted}
     out = {}
     for name, values in given.items():
@@ -188,36 +196,10 @@ def check_given_weights(given: Mapping[str, object], blueprint: Blueprint) -> di
             raise InputError(
                 f"weights: there is no matrix called {name!r}; there are {', '.join(known)}"
             )
-        what = f"{name}0" if name in ("Vx", "Vy", "Q", "R") else f"weights[{name!r}]"
+        called = f"{name}0" if name in ("Vx", "Vy", "Q", "R") else f"weights[{name!r}]"
         shape = blueprint.orientations[known[name].name].shape
-        out[name] = check_weights(what, values, shape)
+        out[name] = check_weights(f"{owner}{name}" if owner else called, values, shape)
     return out
-
-
-def _memories(start: Run, blueprint: Blueprint) -> dict[str, np.ndarray]:
-    """Return weights and memories that an earlier run ended with, as the engine holds them, by
-    "part.variable".
-    """
-    ended = start.inner_state()
-    # What is broadcast begins anew: the clock knows where it stands, and sums are those of this
-    # run.
-    kept = {
-        quantity.key: ended[quantity.key]
-        for quantity in blueprint.state
-        if quantity.variable.role == "memory"
-        and quantity.variable.per != "circuit"
-        and quantity.name != "w"
-        and len(ended.get(quantity.key, ())) == quantity.size
-    }
-    for pathway in blueprint.parts.weighted:
-        if pathway.weight in start.data:
-            orientation, matrix = (
-                blueprint.orientations[pathway.name],
-                start.weights[pathway.weight],
-            )
-            weights = check_weights(f"start.{pathway.weight}", matrix, orientation.shape)
-            kept[f"{pathway.name}.w"] = orientation.flat(weights)
-    return kept
 
 
 class _Values:
@@ -230,14 +212,12 @@ class _Values:
 
     def flat(self, quantity: Quantity) -> np.ndarray:
         """Return the values of ``quantity`` in SI units, shape (size,)."""
-        if quantity.key not in self.found:
-            if quantity.key in self.open:
-                raise InputError(
-                    f"{quantity.key}.value: depends on itself, by way of {', '.join(self.open)}"
-                )
-            self.open.append(quantity.key)
-            variable = quantity.variable
-            value = self.parameters.get(quantity.key, variable.value)
+        key, unit = quantity.key, quantity.variable.unit
+        if key in self.open:
+            raise InputError(f"{key}.value: depends on itself, by way of {', '.join(self.open)}")
+        if key not in self.found:
+            self.open.append(key)
+            value = self.parameters.get(key, quantity.variable.value)
             if isinstance(value, str):
                 known = {
                     "seed": float(self.seed),
@@ -246,17 +226,22 @@ class _Values:
                     "relaxation": self._relaxation,
                 }
                 value = self._evaluate(value, self.blueprint.parts[quantity.part], known)
-            value = plain(quantity.key, value, variable.unit)
-            value = np.asarray(value, dtype=np.float64) * in_si(variable.unit)
-            self.found[quantity.key] = np.empty(quantity.size)
-            self.found[quantity.key][:] = value
-            self.open.remove(quantity.key)
-        return self.found[quantity.key]
+            value = np.full(quantity.size, plain(key, value, unit), np.float64)
+            self.found[key] = value * in_si(unit)
+            self.open.pop()
+        return self.found[key]
 
-    def initial_weights(self, pathway: Pathway, drawn: np.ndarray) -> np.ndarray:
-        """Return the initial weights of a pathway, given those asked for or ``drawn``, flat."""
-        started = self._evaluate(pathway.start, pathway, {"w": drawn})
-        return np.broadcast_to(started, drawn.shape).astype(np.float64)
+    def of_weights(self, pathway: Pathway, given: np.ndarray | None) -> np.ndarray:
+        """Return the weights that a pathway begins with, flat, of the matrix that is ``given`` or
+        else drawn.
+        """
+        orientation = self.blueprint.orientations[pathway.name]
+        if given is None:
+            rng = generator(self.seed, WEIGHTS, zlib.crc32(pathway.name.encode()))
+            w = pathway.spread * rng.standard_normal(math.prod(orientation.shape))
+        else:
+            w = orientation.flat(given)
+        return np.full(w.shape, self._evaluate(pathway.start, pathway, {"w": w}), np.float64)
 
     def _evaluate(self, expression: str, part: Population | Pathway, known: Mapping[str, object]):
         """Return the value of an expression of ``part``, given the names that are ``known``; others
@@ -265,17 +250,14 @@ class _Values:
         names = dict(known)
         for name in names_in(expression).read:
             found = None if name in names else self.blueprint.meanings.find(part, name)
-            if found is not None:
-                other = self.blueprint.by_key[found.key]
-                value = self.flat(other) / in_si(other.variable.unit)
-                if found.place in ("pre", "post"):
-                    orientation = self.blueprint.orientations[part.name]
-                    value = (
-                        np.repeat(value, orientation.targets)
-                        if found.place == "pre"
-                        else np.tile(value, orientation.sources)
-                    )
-                names[name] = value[0] if value.size == 1 else value
+            if found is None:
+                continue
+            other = self.blueprint.by_key[found.key]
+            value = self.flat(other) / in_si(other.variable.unit)
+            if found.place in ("pre", "post"):
+                sources, targets = self.blueprint.ends(part.name)
+                value = value[sources if found.place == "pre" else targets]
+            names[name] = value[0] if value.size == 1 else value
         return evaluate(expression, names)
 
     def _relaxation(self, tau: float) -> float:

@@ -21,7 +21,7 @@ import numpy as np
 
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.saving import Series, exactly
-from biorrr.circuit.stimulus.data_checks import warn
+from biorrr.circuit.stimulus.data_checks import check_unchanged, warn
 from biorrr.circuit.stimulus.feeds import chunks
 from biorrr.errors import InputError, InputTypeError
 from biorrr.files import whole_file
@@ -86,105 +86,65 @@ def engine_of(checkpoint: Checkpoint | None) -> str | None:
     return None
 
 
-class CheckpointFile:
-    """The checkpoint of one run: read when the run begins, written while it goes on.
-
-    Parameters
-    ----------
-    checkpoint
-        Where, and how often.
-    identity
-        What determines the run, as :func:`identity_of` returns it.
-    series
-        Records of the run by name, which are kept with its state.
-
-    Attributes
-    ----------
-    earlier
-        Seconds spent on the run by processes that were cut short.
+def read_checkpoint(
+    path: Path, job: Job, identity: Mapping[str, str], series: Mapping[str, Series]
+) -> tuple[Outcome, float]:
+    """Fill ``series`` with what the run of a checkpoint recorded; return how far ``job`` had come,
+    and the seconds spent on it. A run with another ``identity`` is refused.
     """
+    try:
+        # Opened here: np.load leaves a file that it finds damaged open.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            facts = json.loads(str(archive["facts"]))
+            other = facts["identity"]
+            if differing := [what for what in identity if other.get(what) != identity[what]]:
+                raise CheckpointError(
+                    f"{path}: belongs to another run (what differs: {', '.join(differing)}); give"
+                    " what it was made with, or delete it to start over"
+                )
+            state = {
+                name: exactly(archive[f"state/{name}"], values.shape)
+                for name, values in job.state.items()
+            }
+            for kind, kept in series.items():
+                rows = {name: archive[f"{kind}/{name}"] for name in kept.values}
+                kept.add(archive[f"{kind}/samples"], rows)
+            outcome = Outcome(int(archive["samples"]), state, str(facts["ended"]))
+            if not job.start <= outcome.samples <= job.stop:
+                raise InputError("checkpoint: must hold samples of this run")
+            return outcome, float(facts["seconds"])
+    except CheckpointError:
+        raise
+    except Exception as error:  # a damaged file makes zipfile, NumPy and json raise a dozen kinds
+        # Without their words: NumPy's advise to allow pickles, which may run code.
+        raise CheckpointError(
+            f"{path}: not a checkpoint, or damaged or truncated; delete it to start over"
+        ) from error
 
-    def __init__(
-        self, checkpoint: Checkpoint, identity: dict[str, str], series: dict[str, Series]
-    ) -> None:
-        self.path, self.every, self.identity = checkpoint.path, checkpoint.every, identity
-        self.series = series
-        self.began = self.written = time.monotonic()
-        self.earlier = 0.0
 
-    def read(self, job: Job) -> Outcome | None:
-        """Fill the series with what was recorded; return how far ``job`` had come, or None where
-        there is no file.
-        """
-        if not self.path.exists():
-            return None
-        try:
-            # Opened here: np.load leaves a file that it finds damaged open.
-            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                facts = json.loads(str(archive["facts"]))
-                differing = [
-                    what
-                    for what, value in self.identity.items()
-                    if facts["identity"].get(what) != value
-                ]
-                if differing:
-                    raise CheckpointError(
-                        f"{self.path}: belongs to another run (what differs:"
-                        f" {', '.join(differing)}); give what it was made with, or delete it to"
-                        " start over"
-                    )
-                state = {
-                    name: exactly(archive[f"state/{name}"], values.shape)
-                    for name, values in job.state.items()
-                }
-                for kind, series in self.series.items():
-                    series.add(
-                        archive[f"{kind}/samples"],
-                        {name: archive[f"{kind}/{name}"] for name in series.values},
-                    )
-                outcome = Outcome(int(archive["samples"]), state, str(facts["ended"]))
-                self.earlier = float(facts["seconds"])
-                if not job.start <= outcome.samples <= job.stop:
-                    raise InputError("checkpoint: must hold samples of this run")
-        except CheckpointError:
-            raise
-        except (
-            Exception
-        ) as error:  # a damaged file makes zipfile, NumPy and json raise a dozen kinds
-            # Without their words: NumPy's advise to allow pickles, which may run code.
-            raise CheckpointError(
-                f"{self.path}: not a checkpoint, or damaged or truncated; delete it to start over"
-            ) from error
-        return outcome
-
-    @property
-    def due(self) -> bool:
-        """True when it is time to write the file again."""
-        return time.monotonic() - self.written >= self.every
-
-    def write(self, outcome: Outcome) -> None:
-        """Write a new file and rename it, so that there is a whole one at every moment."""
-        self.written = time.monotonic()
-        facts = {
-            "ended": outcome.ended,
-            "seconds": self.earlier + self.written - self.began,
-            "identity": self.identity,
-        }
-        arrays = {"facts": np.array(json.dumps(facts)), "samples": np.array(outcome.samples)}
-        arrays |= {f"state/{name}": values for name, values in outcome.state.items()}
-        for kind, series in self.series.items():
-            arrays |= {f"{kind}/samples": series.samples}
-            arrays |= {f"{kind}/{name}": rows for name, rows in series.values.items()}
-        try:
-            with whole_file(self.path) as partial, partial.open("wb") as file:
-                np.savez(file, **arrays)  # type: ignore[arg-type]
-        except OSError as error:
-            # The simulation itself needs no disk; perhaps there is room again by the next
-            # checkpoint.
-            warn(
-                f"{self.path}: no checkpoint at sample {outcome.samples} ({error.strerror}); the"
-                " run goes on, and the last good checkpoint stays"
-            )
+def write_checkpoint(
+    path: Path,
+    outcome: Outcome,
+    seconds: float,
+    identity: Mapping[str, str],
+    series: Mapping[str, Series],
+) -> None:
+    """Write a new file and rename it, so that there is a whole one at every moment."""
+    facts = {"ended": outcome.ended, "seconds": seconds, "identity": identity}
+    arrays = {"facts": np.array(json.dumps(facts)), "samples": np.array(outcome.samples)}
+    arrays |= {f"state/{name}": values for name, values in outcome.state.items()}
+    for kind, kept in series.items():
+        arrays |= {f"{kind}/{name}": rows for name, rows in kept.values.items()}
+        arrays[f"{kind}/samples"] = kept.samples
+    try:
+        with whole_file(path) as partial, partial.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+    except OSError as error:
+        # The simulation itself needs no disk; perhaps there is room again by the next checkpoint.
+        warn(
+            f"{path}: no checkpoint at sample {outcome.samples} ({error.strerror}); the run goes"
+            " on, and the last good checkpoint stays"
+        )
 
 
 def identity_of(job: Job, engine: str) -> dict[str, str]:
@@ -225,9 +185,10 @@ def _checksum(*values) -> str:
     """
     digest = hashlib.sha256()
     for value in values:
-        if isinstance(value, np.ndarray):
-            digest.update(repr((value.shape, value.dtype.str)).encode())
-            for rows in chunks(np.atleast_2d(value)):
+        if hasattr(value, "__array__"):
+            table = np.atleast_2d(value)
+            digest.update(repr((table.shape, table.dtype.str)).encode())
+            for rows in chunks(table):
                 digest.update(np.ascontiguousarray(rows).data)
         else:
             digest.update(repr(value).encode())
@@ -263,7 +224,11 @@ class Recorder:
         True once a snapshot has ended the run.
     outcome
         How far the run has come, as the checkpoint or the engine said last.
+    left
+        What is left to simulate; None where the checkpoint holds all.
     """
+
+    outcome: Outcome
 
     def __init__(
         self,
@@ -271,34 +236,28 @@ class Recorder:
         engine: str = "",
         checkpoint: Checkpoint | None = None,
         callback: Callback | None = None,
-        update: Callable[[int], object] | None = None,
+        update: Callable[[int], object] = lambda samples: None,
     ) -> None:
         self.job, self.engine, self.callback, self._update = job, engine, callback, update
-        self.stopped, self._began, self._done = False, time.perf_counter(), job.start
-        self.outcome: Outcome | None = None
+        self.stopped, self._done, self._checkpoint = False, job.start, checkpoint
+        self._began = self._written = time.monotonic()
         blueprint, recording = job.blueprint, job.recording
         weights = {p.name: blueprint.by_key[f"{p.name}.w"].size for p in blueprint.parts.weighted}
         self.snapshots = Series(len(job.snapshots) + 2, weights)
         rows = len(recording.recorded) * blueprint.timing.duration
-        columns = {trace.label: trace.columns for trace in recording.traces}
+        columns = {trace.label: len(trace.places) for trace in recording.traces}
         self.traces = Series(rows, {DATA_ROW: 1, **columns})
-        self._file: CheckpointFile | None = None
-        if checkpoint is not None:
-            series = {"snapshots": self.snapshots, "traces": self.traces}
-            self._file = CheckpointFile(checkpoint, identity_of(job, engine), series)
-            self.outcome = self._file.read(job)
-        if self.outcome is None:
+        self._series = {"snapshots": self.snapshots, "traces": self.traces}
+        self._identity = {} if checkpoint is None else identity_of(job, engine)
+        self.left: Job | None = job
+        if checkpoint is None or not checkpoint.path.exists():
             self.keep(job.start, job.state)
-
-    @property
-    def left(self) -> Job | None:
-        """What is left to simulate; None where the checkpoint holds all."""
-        known = self.outcome
-        if known is None:
-            return self.job
-        if known.ended == "done" or (known.ended == "stopped" and self._stops()):
-            return None
-        return replace(self.job, start=known.samples, state=known.state)
+            return
+        known, seconds = read_checkpoint(checkpoint.path, job, self._identity, self._series)
+        self._began -= seconds
+        self.outcome = known
+        whole = known.ended == "done" or (known.ended == "stopped" and self._stops())
+        self.left = None if whole else replace(job, start=known.samples, state=known.state)
 
     def keep(self, t: int, state: Mapping[str, np.ndarray]) -> None:
         """Keep the weights of ``state``, values by "part.variable", that the circuit has after
@@ -326,28 +285,34 @@ class Recorder:
         """Note, between two samples, that ``t`` are done and have led to ``state``, values by
         "part.variable".
         """
-        if self._update is not None:
-            self._update(t - self._done)
-            self._done = t
-        if self._file is not None and self._file.due:
-            self._file.write(Outcome(t, state, "interrupted"))
+        check_unchanged(self.job.feeds)
+        self._update(t - self._done)
+        self._done = t
+        if self._checkpoint and time.monotonic() - self._written >= self._checkpoint.every:
+            self._write(Outcome(t, state, "interrupted"))
 
     def take(self, outcome: Outcome) -> None:
         """Note that the engine has come to ``outcome``."""
+        check_unchanged(self.job.feeds)
         self.outcome = outcome
         # A run that diverged does so again, from the last checkpoint.
-        if self._file is not None and outcome.ended != "diverged":
-            self._file.write(outcome)
+        if self._checkpoint and outcome.ended != "diverged":
+            self._write(outcome)
+
+    def _write(self, outcome: Outcome) -> None:
+        """Write the checkpoint of a run that has come to ``outcome``."""
+        assert self._checkpoint is not None  # asked for if given
+        self._written = time.monotonic()
+        seconds = self._written - self._began
+        write_checkpoint(self._checkpoint.path, outcome, seconds, self._identity, self._series)
 
     def end(self) -> Outcome:
         """Return how the run ended, with all that was recorded."""
         outcome = self.outcome
-        assert outcome is not None, "it has been simulated"
         cut_short = self.snapshots.samples[-1] < outcome.samples  # between two snapshots
         if outcome.ended != "diverged" and cut_short:
             self.keep(outcome.samples, outcome.state)
         if outcome.ended == "interrupted":
             warn(f"interrupted after {outcome.samples} samples; the run holds what was recorded")
-        earlier = self._file.earlier if self._file is not None else 0.0
-        seconds = time.perf_counter() - self._began + earlier
+        seconds = time.monotonic() - self._began
         return replace(outcome, recorder=self, engine=self.engine, seconds=seconds)

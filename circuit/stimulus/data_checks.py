@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -75,28 +76,23 @@ def as_array(name: str, values, dtype: type | None = None) -> np.ndarray:
         ) from None
 
 
-def file_facts(values: np.ndarray) -> tuple[str, int, int] | None:
-    """Name, size and time of the file that a memory map is of; None for data in memory."""
-    filename = getattr(values, "filename", None)
-    if not isinstance(values, np.memmap) or filename is None:
-        return None
-    facts = os.stat(filename)
-    return str(filename), facts.st_size, facts.st_mtime_ns
+def file_facts(values: np.ndarray) -> tuple[int, int] | None:
+    """Return size and time of the file that a memory map is of; None where there is none (any
+    more: the data are still there for those who have them open).
+    """
+    with suppress(AttributeError, TypeError, OSError):
+        facts = os.stat(values.filename)  # type: ignore[attr-defined]  # memory maps have one
+        return facts.st_size, facts.st_mtime_ns
+    return None
 
 
 def check_unchanged(feeds) -> None:
     """Raise where a file that data are read from has changed since the run began."""
     for feed in feeds.values():
-        if feed.file is None:
-            continue
-        try:
-            now = file_facts(feed.values)
-        except OSError:
-            continue  # deleted: the data are still there for those who have them open
-        if now != feed.file:
+        if file_facts(feed.values) not in (feed.file, None):
             raise RunError(
-                f"{feed.file[0]}: the file changed while the run was reading it; nothing of this"
-                " run can be relied on, so run it again with a file that stays as it is"
+                f"{feed.values.filename}: the file changed while the run was reading it; nothing"
+                " of this run can be relied on, so run it again with a file that stays as it is"
             )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
@@ -108,11 +108,9 @@ class TimeSeries:
         each = number_within("rate", rate, math.ulp(0)) * dt / 1000
         rows = max(math.ceil(min(duration / dt, 2.0**62) - _WHOLE), 1)
         check_memory("dt", 8 * rows * n, "give spikes in longer rows, or a shorter recording")
-        counts = np.zeros((rows, n))
         # A spike at the end of the recording belongs to its last row.
-        np.add.at(
-            counts, (np.minimum(times / dt * (1 + 1e-12), rows - 1).astype(np.int64), indices), 1.0
-        )
+        at = np.minimum(times / dt * (1 + 1e-12), rows - 1).astype(np.int64)
+        counts = np.bincount(at * n + indices, minlength=rows * n).reshape(rows, n)
         return cls(counts / each, dt)
 
     def rows(self, name: str, timing: Timing) -> tuple[np.ndarray, int]:
@@ -236,8 +234,8 @@ class Feed:
     labels
         Names of the features, where the data had any.
     file
-        Name, size and time of the file that the values are read from when the run begins; None for
-        those in memory.
+        Size and time of the file that the values are read from when the run begins; None for those
+        in memory.
     """
 
     values: np.ndarray
@@ -248,7 +246,7 @@ class Feed:
     ticks: int = 1
     in_time: bool = False
     labels: tuple[str, ...] = ()
-    file: tuple[str, int, int] | None = None
+    file: tuple[int, int] | None = None
 
     @functools.cached_property
     def mean(self) -> np.ndarray:
@@ -264,14 +262,7 @@ class Feed:
         """Return the row that is presented at a ``tick`` of the sample that is number ``sample`` of
         the data.
         """
-        return (
-            sample if self.ticks == self.duration else (sample * self.duration + tick) // self.ticks
-        )
-
-    def without_rows(self) -> Feed:
-        """Return the same without rows."""
-        none = np.empty((0, self.values.shape[1]))
-        return replace(self, values=none, facts=replace(self.facts, some=none))
+        return (sample * self.duration + tick) // self.ticks
 
 
 def read_feeds(
@@ -291,22 +282,18 @@ def read_feeds(
         Of the circuit.
     """
     given = _by_port([port.name for port in ports], X, Y)
-    called = {
-        port: port if isinstance(X, Mapping) else port.upper() for port in given
-    }  # as the user calls them
+    called = {port: port if isinstance(X, Mapping) else port.upper() for port in given}
     feeds = {}
     for port in ports:
         unit = parts[port.population].variable(port.variable).unit
         feeds[port.name] = _feed(called[port.name], given[port.name], centre, timing, in_si(unit))
-    lengths = {called[port]: feed.samples for port, feed in feeds.items()}
-    if len(set(lengths.values())) > 1:
-        counts = " and ".join(map(str, lengths.values()))
+    counts = [feed.samples for feed in feeds.values()]
+    if len(set(counts)) > 1:
         shapes = [feed.values.shape for feed in feeds.values() if not feed.in_time]
-        hint = (
-            did_you_transpose(*shapes) if list(lengths) == ["X", "Y"] and len(shapes) == 2 else ""
-        )
+        pair = {**called} == {"x": "X", "y": "Y"} and len(shapes) == 2
         raise InputError(
-            f"{', '.join(lengths)}: must have as many samples as each other (got {counts}){hint}"
+            f"{', '.join(called.values())}: must have as many samples as each other (got"
+            f" {' and '.join(map(str, counts))}){did_you_transpose(*shapes) if pair else ''}"
         )
     return feeds
 
@@ -325,11 +312,10 @@ def _by_port(ports: list[str], X, Y) -> dict[str, Any]:
             f"X: must be a dict of the data of each port, {', '.join(ports)} (got"
             f" {type(X).__name__}); X and Y are for circuits with ports x and y"
         )
-    Y = np.asarray(Y) if isinstance(Y, list | tuple) else Y
-    Y = Y[:, None] if isinstance(Y, np.ndarray) and Y.ndim == 1 else Y
-    Y = (
-        Y.to_frame() if hasattr(Y, "to_frame") and np.ndim(Y) == 1 else Y
-    )  # a column of a table keeps its name
+    if isinstance(Y, list | tuple | np.ndarray) and np.ndim(Y) == 1:
+        Y = np.reshape(Y, (-1, 1))
+    elif hasattr(Y, "to_frame") and np.ndim(Y) == 1:
+        Y = Y.to_frame()  # a column of a table keeps its name
     return {"x": X, "y": Y}
 
 

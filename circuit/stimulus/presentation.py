@@ -118,16 +118,19 @@ class Presentation:
         another.
         """
         out = np.empty(stop - start, dtype=np.int64)
+        block_length = max(_BLOCK // length, 1) * length
         at = start
         while at < stop:
-            block, offset = divmod(at, _block_of(length))
-            last = offset + stop - at
-            drawn = self._permutations_of(length, stream, block, last)[offset:last]
-            out[at - start : at - start + len(drawn)] = drawn
-            at += len(drawn)
+            block, offset = divmod(at, block_length)
+            last = min(offset + stop - at, block_length)
+            drawn = self._permutations_of(length, stream, block, last, block_length)
+            out[at - start : at - start + last - offset] = drawn[offset:last]
+            at += last - offset
         return out
 
-    def _permutations_of(self, length: int, stream: int, block: int, last: int) -> np.ndarray:
+    def _permutations_of(
+        self, length: int, stream: int, block: int, last: int, block_length: int
+    ) -> np.ndarray:
         """Return block number ``block`` of permutations, one after another, up to ``last`` or
         further.
         """
@@ -136,15 +139,8 @@ class Presentation:
         # Data that take the place of others may have another length.
         before, kept = self._permutations.get(stream, (None, ()))
         if before != (length, block) or len(kept) < last:
-            whole, few = max(_BLOCK // length, 1), -(-last // length)
-            begins = before != (length, block) and 10 * few < whole
-            rng = generator(self.seed, stream, block)
-            drawn = self.draw(rng, few if begins else whole, length)
-            self._permutations[stream] = (length, block), drawn
-            return drawn
+            few, whole = -(-last // length), block_length // length
+            count = few if before != (length, block) and 10 * few < whole else whole
+            kept = self.draw(generator(self.seed, stream, block), count, length)
+            self._permutations[stream] = (length, block), kept
         return kept
-
-
-def _block_of(length: int) -> int:
-    """Return the number of entries of permutations of so many entries that are drawn together."""
-    return max(_BLOCK // length, 1) * length

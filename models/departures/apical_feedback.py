@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from biorrr.models.auto_rates import PLANNED_FOR_AREAS, plan_of_areas
 from biorrr.models.departure import Departure
 from biorrr.models.expressions import rename
-from biorrr.models.neuromodulator import ETAS, PLASTICITY, REGRESSION, Neuromodulator, speaker
+from biorrr.models.neuromodulator import ETAS, REGRESSION, Neuromodulator, speaker
 from biorrr.models.paper_parts import (
     DistalSynapses,
     Interneurons,
@@ -57,15 +58,12 @@ class Area(Checked):
     number
         Of the area in a hierarchy, from 1: it ends the names of its parts and rates. 0 in a
         microcircuit.
-    last
-        True if the instructive input teaches it, False if an area above does.
     """
 
     k: int
     interneurons: int
     feedback: float
     number: int = 0
-    last: bool = True
 
     @property
     def weights(self) -> tuple[str, ...]:
@@ -78,30 +76,16 @@ class Area(Checked):
             else ("Vx", "Vy", "Q", "R")
         )
 
-    @property
-    def below(self) -> tuple[str, str]:
-        """Population and variable that drive its proximal synapses."""
-        return (f"pyramidal{suffix(self.number - 1)}", "z") if self.number > 1 else ("sensory", "x")
-
-    def own(self, *spoken: Variable | Step) -> list[Variable | Step]:
-        """Return what a neuromodulator of this area alone speaks, for one that speaks to several:
-        the names of variables end with the number of the area.
+    def parts(self, last: bool) -> list[Population | Pathway]:
+        """Return the paper's neurons and pathways as they are in this area, pathways in the order
+        of its weights; the instructive input teaches the ``last`` area, and others the area above.
         """
-        variables = [each for each in spoken if isinstance(each, Variable)]
-        names = {v.name: f"{v.name}{suffix(self.number)}" for v in variables}
-        steps = [each for each in spoken if isinstance(each, Step)]
-        return [
-            *(replace(v, name=names[v.name]) for v in variables),
-            *(replace(step, code=rename(step.code, names)) for step in steps),
-        ]
-
-    def populations(self) -> tuple[Population, ...]:
-        """Return its pyramidal neurons and interneurons."""
-        plain, inner, end = (
-            PyramidalNeurons(self.k),
-            Interneurons(self.interneurons),
-            suffix(self.number),
-        )
+        end, plain, distal = suffix(self.number), PyramidalNeurons(self.k), DistalSynapses()
+        below = f"pyramidal{suffix(self.number - 1)}" if self.number > 1 else "sensory"
+        elsewhere = {"sensory": below, "instructive": "instructive"}
+        if not last:
+            elsewhere["instructive"] = f"pyramidal{suffix(self.number + 1)}"
+            distal = replace(distal, replay="eta_y * replay_gain * y_pre * z_post")
         pyramidal = replace(
             plain,
             variables=(
@@ -120,42 +104,33 @@ class Area(Checked):
             meaning="Two-compartment neurons whose plateau teaches and drives the soma.",
             aliases=(("x", "z"), ("y", "z")),  # as areas above and below call what they hear
         )
-        return tuple(
+        parts: list[Population | Pathway] = [
             replace(
                 cells,
                 name=f"{cells.name}{end}",
                 dimension=f"{cells.dimension}{end}",
                 area=self.number,
             )
-            for cells in (pyramidal, inner)
+            for cells in (pyramidal, Interneurons(self.interneurons))
+        ]
+        paths = (
+            replace(ProximalSynapses(), drives="basal"),
+            distal,
+            replace(InterneuronToPyramidal(), sums=(("power", "w**2"),)),
+            PyramidalToInterneuron(),
         )
-
-    def pathways(self) -> tuple[Pathway, ...]:
-        """Return the paper's four pathways as they connect its cells, in the order of its
-        weights.
-        """
-        end, above = suffix(self.number), f"pyramidal{suffix(self.number + 1)}"
-        proximal = replace(ProximalSynapses(), source=self.below[0], drives="basal")
-        distal = DistalSynapses()
-        if not self.last:
-            distal = replace(distal, source=above, replay="eta_y * replay_gain * y_pre * z_post")
-        inhibitory = replace(
-            InterneuronToPyramidal(), source=f"interneurons{end}", sums=(("power", "w**2"),)
-        )
-        recruitment = replace(PyramidalToInterneuron(), source=f"pyramidal{end}")
-        return tuple(
+        return parts + [
             replace(
-                pathway,
-                name=f"{pathway.name}{end}",
+                path,
+                name=f"{path.name}{end}",
                 weight=weight,
-                target=f"{pathway.target}{end}",
+                source=elsewhere.get(path.source, f"{path.source}{end}"),
+                target=f"{path.target}{end}",
                 area=self.number,
-                equation=pathway.equation.replace(pathway.weight, weight),
+                equation=path.equation.replace(path.weight, weight),
             )
-            for pathway, weight in zip(
-                (proximal, distal, inhibitory, recruitment), self.weights, strict=True
-            )
-        )
+            for path, weight in zip(paths, self.weights, strict=True)
+        ]
 
 
 _OPEN_ENDED = plan_of_areas(math.inf)
@@ -209,26 +184,41 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
             broadcast("feedback", "gain of the plateau at the soma", "parameter", area.feedback),
             broadcast("power_q", "trace(QQ'), the gain of the inhibitory loop"),
         ]
-        if not area.last:
+        if area != areas[-1]:
             own.append(broadcast("s", "0: an area above teaches it", "parameter"))
         if rates is None:
-            base, drive, ridge = "base_x", "power_x", "ridge_power"
-            if place:
-                base, drive, ridge = "base_w", f"{areas[place - 1].k} * rho", "0"
-            least = "usual_q" if area.last else "1"
-            code = _FITTED_RATES.format(base=base, drive=drive, ridge=ridge, least=least)
+            drive = f"{areas[place - 1].k} * rho" if place else "power_x"
+            code = _FITTED_RATES.format(
+                base="base_w" if place else "base_x",
+                drive=drive,
+                ridge="0" if place else "ridge_power",
+                least="usual_q" if area == areas[-1] else "1",
+            )
             own += [
                 *ETAS.values(),
                 broadcast("energy_x", "power of the input from below"),
                 broadcast("energy_z", "power of the output"),
-                Step("modulation", code + (_BELOW_Y if area.last else _BELOW_AN_AREA)),
+                Step("modulation", code + (_BELOW_Y if area == areas[-1] else _BELOW_AN_AREA)),
             ]
         else:
-            timetable = Neuromodulator({p: getattr(rates[place], p) for p in PLASTICITY}, ())
+            timetable = Neuromodulator(rates[place], ())
             own += [*timetable.variables, *timetable.steps]
-        spoken += area.own(*own)
+        spoken += _in_area(area.number, own)
     shared = _KNOWN_OF_DRIVE if rates is None else ()
     return speaker("Broadcasts the learning rates of all areas.", *spoken, *shared)
+
+
+def _in_area(number: int, spoken: Sequence[Variable | Step]) -> list[Variable | Step]:
+    """Return what is ``spoken`` to one area alone, by a neuromodulator that speaks to several: the
+    names of its variables end with the ``number`` of the area.
+    """
+    names = {v.name: f"{v.name}{suffix(number)}" for v in spoken if isinstance(v, Variable)}
+    return [
+        replace(one, name=names[one.name])
+        if isinstance(one, Variable)
+        else replace(one, code=rename(one.code, names))
+        for one in spoken
+    ]
 
 
 @dataclass(frozen=True)
@@ -250,21 +240,22 @@ class ApicalFeedback(Departure):
     def alter(self, parts: Parts) -> Parts:
         """Put the areas, and a neuromodulator that speaks to all of them, into the circuit."""
         parts = parts.having(area_modulator(self.areas, self.rates))
+        hear = partial(sum_over, "neuromodulator")
         for area in self.areas:
-            end, (source, variable) = suffix(area.number), area.below
-            cells = f"pyramidal{end}"
-            parts = parts.having(*area.populations(), *area.pathways())
-            heard = [(f"loop_gain{end}", cells, f"power_q{end}", "power_pre", "dendrite")]
+            parts = parts.having(*area.parts(last=area == self.areas[-1]))
+            end = suffix(area.number)
+            cells, below = f"pyramidal{end}", parts[f"proximal{end}"].source
+            heard = [hear(f"loop_gain{end}", cells, f"power_q{end}", "power_pre", "dendrite")]
             if self.rates is None:
+                squares = "x_pre**2" if below == "sensory" else "z_pre**2"
                 heard += [
-                    (f"input_power{end}", source, f"energy_x{end}", f"{variable}_pre**2", "drive"),
-                    (f"output_power{end}", cells, f"energy_z{end}", "z_pre**2", "recruitment"),
+                    hear(f"input_power{end}", below, f"energy_x{end}", squares, "drive"),
+                    hear(f"output_power{end}", cells, f"energy_z{end}", "z_pre**2", "recruitment"),
                 ]
-            if self.rates is None and area.last:
-                heard += [("instructive_power", "instructive", "energy_y", "y_pre**2", "drive")]
-            parts = parts.having(
-                *(sum_over(name, source, "neuromodulator", *rest) for name, source, *rest in heard)
-            )
+            parts = parts.having(*heard)
+        if self.rates is None:
+            power = hear("instructive_power", "instructive", "energy_y", "y_pre**2", "drive")
+            parts = parts.having(power)
         return parts
 
 
@@ -306,22 +297,20 @@ def settling_matrix(areas: Sequence[AreaWeights], gains: Sequence[float]) -> np.
     return M
 
 
+def settled_filters(areas: Sequence[AreaWeights], gains: Sequence[float]) -> list[np.ndarray]:
+    """Return the filters F_i of settled outputs z_i = F_i' (x; y), list of (m + n, k_i)."""
+    sizes, m = [area.W.shape[1] for area in areas], len(areas[0].W)
+    drive = np.zeros((m + len(areas[-1].A), sum(sizes)))
+    drive[:m, : sizes[0]] += areas[0].W
+    drive[m:, -sizes[-1] :] += gains[-1] / gains[-2] * areas[-1].A
+    settled = np.linalg.solve(settling_matrix(areas, gains), drive.T).T
+    return np.split(settled, np.cumsum(sizes)[:-1], axis=1)
+
+
 def equilibrium(
     areas: Sequence[AreaWeights], gains: Sequence[float], X: np.ndarray, Y: np.ndarray
 ) -> list[np.ndarray]:
     """Return settled outputs of all areas for ``X`` (n_samples, m), ``Y`` (n_samples, n): list of
     (n_samples, k_i).
     """
-    sizes = [area.W.shape[1] for area in areas]
-    drive = np.zeros((len(X), sum(sizes)))
-    drive[:, : sizes[0]] += X @ areas[0].W
-    drive[:, -sizes[-1] :] += gains[-1] / gains[-2] * Y @ areas[-1].A
-    settled = np.linalg.solve(settling_matrix(areas, gains), drive.T).T
-    return np.split(settled, np.cumsum(sizes)[:-1], axis=1)
-
-
-def settled_filters(areas: Sequence[AreaWeights], gains: Sequence[float]) -> list[np.ndarray]:
-    """Return the same as filters F_i of z_i = F_i' (x; y), list of (m + n, k_i)."""
-    m, n = len(areas[0].W), len(areas[-1].A)
-    both = np.eye(m + n)
-    return equilibrium(areas, gains, both[:, :m], both[:, m:])
+    return [np.hstack([X, Y]) @ filters for filters in settled_filters(areas, gains)]

@@ -38,35 +38,29 @@ class Holding(Departure):
     ----------
     hold, dt
         Time for which a sample is held, and length of a tick, in ms.
-    duration
-        Ticks for which a sample is held.
     """
 
     hold: float
     dt: float
-    duration: int
     gives: tuple[str, ...] = ("clock",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         ticks = self.hold / self.dt if self.dt > 0 else 0.0
-        if ticks > _MOST_TICKS:
-            raise InputError(
-                f"{type(self).__name__}.hold: upper bound is {_MOST_TICKS:,} ticks (got"
-                f" {self.hold:g} ms, {ticks:g} ticks of dt = {self.dt:g} ms); shorten it or"
-                " lengthen dt"
-            )
         if not 0.5 <= ticks <= _MOST_TICKS or abs(ticks - round(ticks)) >= 1e-9:
             raise InputError(
                 f"{type(self).__name__}.hold: must be a whole number of ticks of dt = {self.dt:g}"
-                f" ms (got {self.hold:g} ms)"
+                f" ms (got {self.hold:g} ms); upper bound is {_MOST_TICKS:,} ticks"
             )
-        object.__setattr__(self, "duration", round(ticks))
 
     @property
-    def clock(self) -> Population:
-        """The clock of the circuit."""
-        return Clock(float(self.duration), self.dt)
+    def duration(self) -> int:
+        """Ticks for which a sample is held."""
+        return round(self.hold / self.dt)
+
+    def alter(self, parts: Parts) -> Parts:
+        """Return ``parts`` with the clock, and with all that else is altered."""
+        return super().alter(parts.having(Clock(float(self.duration), self.dt)))
 
 
 @dataclass(frozen=True)
@@ -100,10 +94,6 @@ class Leaky(Holding):
     dt: Milliseconds = 2.0
     alters = ("pyramidal", "interneuron")
 
-    def alter(self, parts: Parts) -> Parts:
-        """Give cells membranes, and the circuit a clock that holds samples."""
-        return super().alter(parts.having(self.clock))
-
     def alter_part(self, cells: Population) -> Population:
         """Give cells their membranes; with apical feedback, somata follow the tick before."""
         if cells.kind == "interneuron":
@@ -116,9 +106,12 @@ class Leaky(Holding):
             Variable("soma", "membrane potential of the soma", role="memory"),
             _relax("membrane", "soma", "soma_step", "z"),
         )
-        if cells.has("shortfall"):
+        if "shortfall" in cells.declared:
             soma = (
-                Step("input", f"{'soma' if cells.has('soma') else 'z'} += soma_step * shortfall"),
+                Step(
+                    "input",
+                    f"{'soma' if 'soma' in cells.declared else 'z'} += soma_step * shortfall",
+                ),
             )
         return cells.adding(
             Variable("dendrite", "excitation of the distal dendrite", role="memory"),
@@ -194,7 +187,7 @@ class Spiking(Departure):
             return self._spiking(
                 part, "interneuron", "n", "n", "interneuron_spikes", unit, Stream.INTERNEURON, phase
             )
-        if not part.has("shortfall"):
+        if "shortfall" not in part.declared:
             return self._spiking(part, "output", "z", "z", "spikes", "1", Stream.OUTPUT, "output")
         # With feedback the soma is no longer what it says, and other areas hear the spikes.
         steps = tuple(replace(step, code=rename(step.code, {"z": "soma"})) for step in part.steps)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from biorrr.models.departure import Departure
-from biorrr.models.expressions import names_in
-from biorrr.models.parts import PHASES, Parts, Population, Step, Variable
 from biorrr.models.validation import Checked, Count
 
 
@@ -72,60 +68,3 @@ class SwapData(Event):
 
     X: np.ndarray = field(repr=False, compare=False, kw_only=True)
     Y: np.ndarray = field(repr=False, compare=False, kw_only=True)
-
-
-@dataclass(frozen=True)
-class Silenceable(Departure):
-    """Cells that can fall silent: what they say is multiplied by `active`.
-
-    Parameters
-    ----------
-    population
-        Name of the cells.
-    """
-
-    population: str
-
-    def alter(self, parts: Parts) -> Parts:
-        """Let only active cells speak."""
-        cells = parts[self.population]
-        steps = [
-            Step(phase, f"{name} = active * {name}", replays=True)
-            for name, phase in dict.fromkeys(_spoken_variables(parts, cells))
-        ]
-        active = Variable(
-            "active", "0 for a cell that has fallen silent", role="parameter", value=1.0
-        )
-        return parts.having(cells.adding(active, *steps))
-
-
-def _spoken_variables(parts: Parts, cells: Population) -> Iterator[tuple[str, str]]:
-    """Yield each variable of ``cells`` that synapses read or that counts spikes, with the phase
-    after which its value stands when it is read.
-    """
-    order = list(PHASES).index
-    for variable in cells.variables:
-        name = variable.name
-        phases = [step.phase for step in cells.steps if name in names_in(step.code).written]
-        phases += [
-            pathway.phase
-            for pathway in parts.pathways
-            if pathway.target == cells.name and name in dict(pathway.currents)
-        ]
-        phases += ["input"] * (variable.role == "input")
-        for read in _reading_phases(parts, cells, name):
-            before = [phase for phase in phases if order(phase) <= order(read)]
-            if before:
-                yield name, max(before, key=order)
-
-
-def _reading_phases(parts: Parts, cells: Population, name: str) -> Iterator[str]:
-    """Yield the phases in which others read the variable ``name`` of ``cells``."""
-    if name.endswith("spikes"):
-        yield "plasticity"
-    for pathway in parts.pathways:
-        if pathway.source == cells.name:
-            codes = [(code, pathway.phase) for _, code in pathway.currents]
-            codes += [(rule, "plasticity") for rule in (pathway.change, pathway.replay)]
-            codes += [(step.code, step.phase) for step in pathway.steps]
-            yield from (phase for code, phase in codes if f"{name}_pre" in names_in(code).read)

@@ -109,6 +109,9 @@ OUTPUT_READINGS = (
         """,
         block="end",
     ),
+    Variable("carried", "what reaches other cells"),
+    Step("output", "carried = z", replays=True),  # replay is instant
+    Step("output", "carried = heard"),
 )
 
 INTERNEURON_READINGS = (
@@ -142,6 +145,20 @@ INTERNEURON_READINGS = (
         f"usual_spikes += {_PACE} * (spike_rate - usual_spikes)",
         block="end",
     ),
+    Variable("carried", "what reaches other cells"),
+    Step("interneuron output", "carried = n", replays=True),
+    Step("interneuron output", "carried = heard"),
+)
+
+# Pathways to the cells that stand for each output, or each interneuron, and back from them: a name,
+# what they fill with what, and when.
+_OUTPUT_GROUPS = (
+    ("soma_currents", {"I_s": "soma_current", "I_d": "dendrite_current"}, "cells"),
+    ("output_spikes", {"event_sum": "event", "burst_sum": "burst"}, "output"),
+)
+_INTERNEURON_GROUPS = (
+    ("interneuron_currents", {"I_in": "interneuron_current"}, "interneuron cells"),
+    ("interneuron_spikes", {"spike_sum": "spike"}, "interneuron output"),
 )
 
 
@@ -236,35 +253,16 @@ class Millivolts(Holding):
         """Put populations of cells behind outputs and interneurons, and let weights change when a
         sample ends.
         """
-        parts = parts.having(self.clock)
-        for cells in parts.all(kind="pyramidal"):
-            parts = parts.having(*self._outputs(cells))
-        for cells in parts.all(kind="interneuron"):
-            parts = parts.having(*self._interneurons(cells))
-        for modulator in parts.all(kind="neuromodulator"):
-            rates = [v.name for v in modulator.variables if v.name.startswith("eta_")]
-            parts = parts.having(_complete_at_end(modulator, *rates))
-        for kind, said, phase in (
-            ("recruitment", "z", "output"),
-            ("inhibitory", "n", "interneuron output"),
+        parts = super().alter(parts)
+        for kind, each, behind, groups in (
+            ("pyramidal", self.population, self.cell, _OUTPUT_GROUPS),
+            ("interneuron", self.interneuron_population, self.interneuron, _INTERNEURON_GROUPS),
         ):
-            for pathway in parts.all(kind=kind):
-                # Outputs of unit variance make of an interneuron the root of the sum of squares of
-                # its weights.
-                strength = (("strength", "w**2"),) if kind == "recruitment" else ()
-                sums = tuple((filled, _read_carried(code, said)) for filled, code in pathway.sums)
-                carried = Variable("carried", "what reaches other cells")
+            for cells in parts.all(kind):
+                ends = (cells.name, behind.name), (behind.name, cells.name)
                 parts = parts.having(
-                    replace(
-                        pathway,
-                        current=_read_carried(pathway.current, said),
-                        sums=(*sums, *strength),
-                    ),
-                    parts[pathway.source].adding(
-                        carried,
-                        Step(phase, f"carried = {said}", replays=True),  # replay is instant
-                        Step(phase, "carried = heard"),
-                    ),
+                    replace(behind, size=each * int(cells.size or 1)),
+                    *map(_within_groups, ends, groups),
                 )
         late = f"int(sample >= {_BEFORE})"
         return parts.having(
@@ -274,14 +272,11 @@ class Millivolts(Holding):
             )
         )
 
-    def _outputs(self, outputs: Population) -> tuple[Population | Pathway, ...]:
-        """Return ``outputs`` that are what bursting cells say, and these cells."""
-        each, cells = self.population, self.cell.name
-        currents = {"I_s": "soma_current", "I_d": "dendrite_current"}
-        counts = {"event_sum": "event", "burst_sum": "burst"}
-        return (
-            _complete_at_end(outputs, "z", "a", "inhibition", "plateau").adding(
-                *self._common(each),
+    def alter_part(self, part):
+        """Let outputs and interneurons be what cells say, and pathways between them carry it."""
+        if part.kind == "pyramidal":
+            return _complete_at_end(part, "z", "a", "inhibition", "plateau").adding(
+                *self._common(self.population),
                 parameter("rest_soma", "current into the soma at rest", self.rest_soma, "pA"),
                 parameter(
                     "gain_soma", "current that one unit of output adds", self.gain_soma, "pA"
@@ -307,29 +302,12 @@ class Millivolts(Holding):
                     self.burst_slope * self.gain_dendrite,
                 ),
                 *OUTPUT_READINGS,
-            ),
-            replace(self.cell, size=each * int(outputs.size or 1)),
-            _within_groups("soma_currents", outputs.name, cells, currents, "cells"),
-            _within_groups("output_spikes", cells, outputs.name, counts, "output"),
-        )
-
-    def _interneurons(self, inner: Population) -> tuple[Population | Pathway, ...]:
-        """Return interneurons that are what somatostatin cells say, and these cells."""
-        each, cells, gain = (
-            self.interneuron_population,
-            self.interneuron.name,
-            self.gain_interneuron,
-        )
-        currents, counts = {"I_in": "interneuron_current"}, {"spike_sum": "spike"}
-        return (
-            _complete_at_end(inner, "n").adding(
-                *self._common(each),
-                parameter(
-                    "rest_interneuron",
-                    "current into an interneuron at rest",
-                    self.rest_interneuron,
-                    "pA",
-                ),
+            )
+        if part.kind == "interneuron":
+            rest, gain = self.rest_interneuron, self.gain_interneuron
+            return _complete_at_end(part, "n").adding(
+                *self._common(self.interneuron_population),
+                parameter("rest_interneuron", "current into an interneuron at rest", rest, "pA"),
                 parameter("gain_interneuron", "current that outputs of usual size add", gain, "pA"),
                 parameter(
                     "spike_gain",
@@ -338,13 +316,17 @@ class Millivolts(Holding):
                     "Hz",
                 ),
                 *INTERNEURON_READINGS,
-            ),
-            replace(self.interneuron, size=each * int(inner.size or 1)),
-            _within_groups(
-                "interneuron_currents", inner.name, cells, currents, "interneuron cells"
-            ),
-            _within_groups("interneuron_spikes", cells, inner.name, counts, "interneuron output"),
-        )
+            )
+        if part.kind == "neuromodulator":
+            rates = [name for name in part.declared if name.startswith("eta_")]
+            return _complete_at_end(part, *rates)
+        said = "z_pre" if part.kind == "recruitment" else "n_pre"
+        carried = {said: "carried_pre"}
+        sums = tuple((filled, rename(code, carried)) for filled, code in part.sums)
+        # Outputs of unit variance make of an interneuron the root of the sum of squares of its
+        # weights.
+        strength = (("strength", "w**2"),) if part.kind == "recruitment" else ()
+        return replace(part, current=rename(part.current, carried), sums=(*sums, *strength))
 
     def _common(self, population: int) -> tuple[Variable, ...]:
         """Return the parameters that outputs and interneurons share."""
@@ -370,19 +352,11 @@ def _complete_at_end(cells: Population, *names: str) -> Population:
     )
 
 
-def _read_carried(code: str, said: str) -> str:
-    """Return ``code`` that reads what synapses carry of an activity in place of the activity."""
-    return rename(code, {f"{said}_pre": "carried_pre"})
-
-
-def _within_groups(
-    name: str, source: str, target: str, fills: dict[str, str], phase: str
-) -> Pathway:
-    """Return a pathway between a population and the cells that stand for each of it.
-
-    It hands variables on to them, or sums up theirs: it ``fills`` variables of the target with
-    those of the source.
+def _within_groups(ends: tuple[str, str], group: tuple[str, dict[str, str], str]) -> Pathway:
+    """Return the pathway of a ``group`` between a population and the cells that stand for each of
+    it: it hands variables on to them, or sums up theirs.
     """
+    (source, target), (name, fills, phase) = ends, group
     first, *others = ((filled, f"{said}_pre") for filled, said in fills.items())
     return Pathway(
         name,

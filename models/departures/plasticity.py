@@ -63,10 +63,11 @@ class Eligibility(Departure):
         read them.
         """
         for pathway in parts.all(kind="proximal"):
-            parts = _read_trace(parts, pathway.name, _presynaptic(pathway), "pre", self.tau_x)
-            parts = _read_trace(parts, pathway.name, "plateau", "post", self.tau_plateau)
+            heard = (name for name in names_in(pathway.current).read if name.endswith("_pre"))
+            parts = _read_trace(parts, pathway.name, next(heard, "x_pre"), self.tau_x)
+            parts = _read_trace(parts, pathway.name, "plateau_post", self.tau_plateau)
         for pathway in parts.all(kind="distal"):
-            parts = _read_trace(parts, pathway.name, "z", "post", self.tau_output)
+            parts = _read_trace(parts, pathway.name, "z_post", self.tau_output)
         return parts
 
     @property
@@ -75,46 +76,34 @@ class Eligibility(Departure):
         return max(self.tau_x, self.tau_plateau, self.tau_output)
 
 
-def _presynaptic(pathway: Pathway) -> str:
-    """Return the activity of the presynaptic cell that ``pathway`` transmits."""
-    read = [
-        name.removesuffix("_pre")
-        for name in names_in(pathway.current).read
-        if name.endswith("_pre")
-    ]
-    return read[0] if read else "x"
-
-
-def _read_trace(parts: Parts, name: str, activity: str, side: str, tau: float) -> Parts:
-    """Let the rule of a pathway read a trace of ``activity`` of the cells on one ``side`` of its
-    synapses.
+def _read_trace(parts: Parts, name: str, heard: str, tau: float) -> Parts:
+    """Let the rule of a pathway read a trace of what is ``heard`` of one of its two cells, such as
+    "x_pre".
     """
     if not tau:
         return parts
-    rule = parts[name]
-    if f"{activity}_{side}" not in names_in(rule.change).read:
+    rule, (spoken, _, side) = parts[name], heard.rpartition("_")
+    if heard not in names_in(rule.change).read:
         raise InputError(
-            f"the rule of {name} does not read {activity}_{side}, so a trace of it would change"
-            " nothing"
+            f"the rule of {name} does not read {heard}, so a trace of it would change nothing"
         )
-    population = rule.source if side == "pre" else rule.target
-    spoken = activity
-    activity = dict(parts[population].aliases).get(activity, activity)
+    cells = parts[rule.source if side == "pre" else rule.target]
+    activity = dict(cells.aliases).get(spoken, spoken)
     # A pyramidal neuron of an area below has a trace of its output for its own distal synapses too.
-    sent = side == "pre" and parts[population].kind == "pyramidal"
-    trace = f"sent_{activity}_eligibility" if sent else f"{activity}_eligibility"
-    change = rename(rule.change, {f"{spoken}_{side}": f"{trace}_{side}"})
-    cells = parts[population]
-    declared = cells.variable(activity)
-    if cells.has(trace):
-        raise InputError(f"{cells.name} keeps a trace of the {declared.meaning} already")
-    step = f"1 - exp(-lapse / {float(tau)!r})"
+    sent = "sent_" * (side == "pre" and cells.kind == "pyramidal")
+    trace, meaning = f"{sent}{activity}_eligibility", cells.variable(activity).meaning
+    if trace in cells.declared:
+        raise InputError(f"{cells.name} keeps a trace of the {meaning} already")
     cells = cells.adding(
-        Variable(trace, f"eligibility trace of the {declared.meaning}", role="memory"),
-        parameter(f"{trace}_step", "relaxation of the trace per tick", step),
+        Variable(trace, f"eligibility trace of the {meaning}", role="memory"),
+        parameter(
+            f"{trace}_step", "relaxation of the trace per tick", f"1 - exp(-lapse / {float(tau)!r})"
+        ),
         Step("eligibility", f"{trace} += {trace}_step * ({activity} - {trace})"),
     )
-    return parts.having(cells, replace(rule, change=change))
+    return parts.having(
+        cells, replace(rule, change=rename(rule.change, {heard: f"{trace}_{side}"}))
+    )
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from typing import Annotated
 from biorrr.models.departure import Departure
 from biorrr.models.departures.apical_feedback import suffix
 from biorrr.models.paper_parts import Clock
-from biorrr.models.parts import Parts, Pathway, Population, Step, Variable, broadcast, sum_over
+from biorrr.models.parts import Parts, Population, Step, Variable, broadcast, sum_over
 from biorrr.models.validation import Positive, number_within, whole_number
 
 # Ticks and lower bound of the eigenvalues, by the number of areas. With four areas or more, the
@@ -79,37 +79,38 @@ class Settled(Departure):
     def alter(self, parts: Parts) -> Parts:
         """Let outputs settle, and let weights and traces change at the last tick of a sample only."""
         pyramidal = parts.all(kind="pyramidal")
-        number, last = min(len(pyramidal), max(_USUAL)), pyramidal[-1]
+        areas, last = [cells.area for cells in pyramidal], pyramidal[-1]
+        number = min(len(areas), max(_USUAL))
         (ticks, softest), (_, clamped) = _USUAL[number], _USUAL[number - 1]
-        clamped = max(softest, clamped)
-        duration = float(self.ticks or ticks)
+        bounds = self.softest or softest, self.softest or max(softest, clamped)
         clamp = f"feedback{suffix(last.area)} * power_q{suffix(last.area)} / {last.size}"
-        areas = [cells.area for cells in pyramidal]
-        pace = _pacemaker(areas, self.softest or softest, self.softest or clamped, clamp)
-        clock = Clock(duration, replay_duration=duration)
+        duration = float(self.ticks or ticks)
+        first = Clock(duration, replay_duration=duration), _pacemaker(areas, *bounds, clamp)
         others = tuple(population for population in parts.populations if population.kind != "clock")
-        parts = replace(parts, populations=(clock, pace, *others))  # they speak before outputs move
+        parts = replace(parts, populations=(*first, *others))  # they speak before outputs move
+        hear = partial(sum_over, "settling")
         for cells in pyramidal:
             power, residual = f"residual_power{suffix(cells.area)}", f"residual{suffix(cells.area)}"
-            heard = sum_over(
-                power, cells.name, "settling", residual, "shortfall_pre**2", "modulation"
-            )
+            heard = hear(power, cells.name, residual, "shortfall_pre**2", "modulation")
             parts = parts.having(cells.adding(*_MOVEMENT), heard)
         for kind, letter in (("recruitment", "r"), ("proximal", "w"), ("distal", "a")):
-            for pathway in parts.all(kind=kind):
-                if (
-                    parts[pathway.source].kind == "pyramidal"
-                ):  # else it brings the data, and is no part of M
-                    parts = _with_norm(parts, pathway, f"power_{letter}{suffix(pathway.area)}")
+            squares = Variable(f"{kind}_squares", f"sum of squares of the cell's {kind} weights")
+            for path in parts.all(kind=kind):
+                # What comes from elsewhere brings the data, and is no part of M.
+                if parts[path.source].kind == "pyramidal":
+                    norm, read = f"power_{letter}{suffix(path.area)}", f"{squares.name}_pre"
+                    parts = parts.having(
+                        parts[path.target].adding(squares),
+                        replace(path, sums=(*path.sums, (squares.name, "w**2"))),
+                        hear(f"{path.name}_norm", path.target, norm, read, "dendrite"),
+                    )
         for part in parts.everything:
             steps = (
                 replace(step, block="end") if step.phase == "eligibility" else step
                 for step in part.steps
             )
-            part = replace(part, steps=tuple(steps))
-            at_end = replace(part, block="end") if isinstance(part, Pathway) else part
-            parts = parts.having(at_end)
-        return parts
+            parts = parts.having(replace(part, steps=tuple(steps)))
+        return parts.having(*(replace(pathway, block="end") for pathway in parts.pathways))
 
 
 _MOVEMENT = (
@@ -126,18 +127,6 @@ _MOVEMENT = (
 )
 
 
-def _with_norm(parts: Parts, pathway: Pathway, name: str) -> Parts:
-    """Let the pacemaker know the squared norm of the weights of ``pathway`` under ``name``."""
-    cells, squares = parts[pathway.target], f"{pathway.kind}_squares"
-    return parts.having(
-        cells.adding(Variable(squares, f"sum of squares of the cell's {pathway.kind} weights")),
-        replace(pathway, sums=(*pathway.sums, (squares, "w**2"))),
-        sum_over(
-            f"{pathway.name}_norm", cells.name, "settling", name, f"{squares}_pre", "dendrite"
-        ),
-    )
-
-
 def _stiffest(areas: list[int]) -> list[str]:
     """Return the statements that find the upper bound of the eigenvalues of M."""
     links = {
@@ -146,11 +135,9 @@ def _stiffest(areas: list[int]) -> list[str]:
     }
     lines: list[str] = []
     for below, area in zip([None, *areas], areas, strict=False):
-        terms = [
-            f"1 + feedback{suffix(area)} * sqrt(power_q{suffix(area)} * power_r{suffix(area)})"
-        ]
-        terms += [links[linked] for linked in (area, below) if linked in links]
-        bound = " + ".join(terms)
+        loop = f"feedback{suffix(area)} * sqrt(power_q{suffix(area)} * power_r{suffix(area)})"
+        linked = [links[one] for one in (area, below) if one in links]
+        bound = " + ".join([f"1 + {loop}", *linked])
         lines.append(f"stiffest = clip({bound}, stiffest, inf)" if lines else f"stiffest = {bound}")
     return lines
 

@@ -12,8 +12,8 @@ from biorrr.models.parts import Parts, Pathway, Population, Step, Variable
 from biorrr.models.theories.theory import (
     Theory,
     draw_matrices,
+    noisy_fibres,
     pyramidal,
-    sensory_fibres,
     timetable,
 )
 from biorrr.models.validation import NotNegative, Positive, number_within
@@ -80,7 +80,7 @@ class FeedbackAlignment(Theory):
         return Parts(
             (
                 timetable(self.rate, decay=decay),
-                sensory_fibres(self.ridge),
+                noisy_fibres(self.ridge),
                 output,
                 pyramidal(self.k, Variable("apical", "error by feedback")),
             ),
@@ -233,7 +233,7 @@ class Sacramento(Theory):
         return Parts(
             (
                 timetable(self.rate, **shared),
-                sensory_fibres(self.ridge),
+                noisy_fibres(self.ridge),
                 top,
                 cells,
                 interneurons,
@@ -378,7 +378,7 @@ class BurstDependent(Theory):
             "gain": 0.3,
         }
         return Parts(
-            (timetable(self.rate, **shared), sensory_fibres(self.ridge), top, cells),
+            (timetable(self.rate, **shared), noisy_fibres(self.ridge), top, cells),
             (
                 proximal(),
                 readout("bursts_post"),

@@ -69,7 +69,6 @@ class Theory(Checked, ABC):
     readout: ClassVar[str] = "U"
     apical: ClassVar[str] = "apical"
     s: ClassVar[float] = 0.0
-    ports: ClassVar[Mapping[str, str]] = {"x": "sensory.presented", "y": "instructive.y"}
 
     @abstractmethod
     def parts(self, n: int) -> Parts:
@@ -85,7 +84,7 @@ class Theory(Checked, ABC):
         return {
             "populations": parts.populations,
             "pathways": parts.pathways,
-            "inputs": self.ports,
+            "inputs": {"x": "sensory.presented", "y": "instructive.y"},
             "draw": self._draw,
         }
 
@@ -93,16 +92,16 @@ class Theory(Checked, ABC):
         return self.start(sizes["x"], sizes["y"], seed)
 
 
-def sensory_fibres(ridge: float) -> Population:
-    """Return feedforward fibres with noise of variance ``ridge``."""
-    return noisy_fibres("sensory", "input", "presented", "x", ridge, Stream.OWN)
-
-
 def noisy_fibres(
-    name: str, dimension: str, presented: str, heard: str, ridge: float, stream: int
+    ridge: float,
+    name: str = "sensory",
+    dimension: str = "input",
+    presented: str = "presented",
+    heard: str = "x",
+    stream: int = Stream.OWN,
 ) -> Population:
     """Return fibres that carry what is ``presented``, with noise of variance ``ridge``, as the
-    variable ``heard``.
+    variable ``heard``: those of x unless others are described.
     """
     return Population(
         None,
@@ -189,7 +188,7 @@ class BioRRR(Theory):
     def parts(self, n: int) -> Parts:
         """Return the parts of the microcircuit, whose sensory fibres are noisy."""
         rates = Rates(self.rate, self.rate.times(self.distal), self.rate.times(self.inhibitory))
-        return microcircuit_parts(self.k, self.k, rates).having(sensory_fibres(self.ridge))
+        return microcircuit_parts(self.k, self.k, rates).having(noisy_fibres(self.ridge))
 
     def start(self, m, n, seed):
         """Draw weights; R begins as Q'."""
@@ -246,12 +245,12 @@ class BioCCA(Theory):
         inverse = f"eta / tau / (1 - eta / tau) * (w - u_pre * u_post / {shrink})"
         rule = "eta / tau * (z_pre * z_post - w)"
         instructive = noisy_fibres(
-            "instructive", "instruction", "y", "heard", self.ridge, Stream.OWN + 1
+            self.ridge, "instructive", "instruction", "y", "heard", Stream.OWN + 1
         )
         return Parts(
             (
                 timetable(self.rate, broadcast("zu", "z'u"), tau=self.tau),
-                sensory_fibres(self.ridge),
+                noisy_fibres(self.ridge),
                 instructive,
                 cells,
             ),
@@ -299,7 +298,7 @@ class BioCCA(Theory):
                     judged=rule,
                 ),
                 sum_over(
-                    "power", "pyramidal", "neuromodulator", "zu", "z_pre * u_pre", "inhibition"
+                    "neuromodulator", "power", "pyramidal", "zu", "z_pre * u_pre", "inhibition"
                 ),
             ),
         )

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
 
-from biorrr.sims.data import Dataset
+from biorrr.sims.data import Data, Dataset, MediaMill
 from biorrr.sims.lab import (
     PERCENT,
+    ExperimentSettings,
     Grid,
     Lab,
     Quantity,
@@ -21,6 +22,8 @@ from biorrr.sims.lab import (
     Task,
     check_rank,
     compiled_if_possible,
+    data_option,
+    option,
     quantities,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
@@ -43,13 +46,10 @@ class Problem:
         "rrmse" (s = 0) or "cca" (s = 1).
     setting
         "online", one sample at a time, or "offline", all data at once.
-    swapped
-        True if Y predicts X.
     """
 
     objective: str
     setting: str
-    swapped: bool = False
 
     @property
     def s(self) -> float:
@@ -62,36 +62,36 @@ class Problem:
         return f"Bio-{self.objective.upper()}"
 
     def __str__(self) -> str:
-        return (
-            f"{self.objective.upper()}, {self.setting},"
-            f" {'Y predicts X' if self.swapped else 'X predicts Y'}"
-        )
+        return f"{self.objective.upper()}, {self.setting}"
 
 
-@dataclass(frozen=True)
-class Posed:
-    """The centred data of a problem, the predicting view as X, and their exact solution."""
+@dataclass(frozen=True, kw_only=True)
+class ComparisonSettings(ExperimentSettings):
+    """Settings of every comparison of learners on one data set."""
 
-    data: Dataset
-    exact: analysis.ExactSolution
-
-
-def load_rows(lab: Lab) -> Dataset:
-    """Load the first rows of the data, as many as the settings say, or all."""
-    data, rows = lab.load(lab.settings.data), lab.settings.rows
-    if rows is not None and rows < len(data.X):
-        data = replace(data, X=data.X[:rows], Y=data.Y[:rows])
-    check_rank(max(lab.settings.k), data)
-    return data
+    data: Data = data_option("mediamill")
+    rows: int | None = option(
+        None, "use the first so many rows of the data; all by default", at_least=2
+    )
+    k: tuple[int, ...] = option((1, 2, 4), "ranks", short="k", at_least=1)
+    ridge: float = option(0.1, "added to Cxx and Cyy", at_least=0)
 
 
-def pose(data: Dataset, problems: Iterable[Problem], ridge: float) -> dict[Problem, Posed]:
-    """Centre the data, and solve every problem exactly."""
-    data, posed = data.centred(), {}
-    for problem in problems:
-        view = data.swapped() if problem.swapped else data
-        posed[problem] = Posed(view, analysis.ExactSolution(view.X, view.Y, problem.s, ridge))
-    return posed
+def load_views(lab: Lab) -> Dataset:
+    """Load the first rows of the data, as many as the settings say, or all, and centre them; of
+    MediaMill Y predicts X, as in the paper.
+    """
+    data, settings = lab.load(lab.settings.data), lab.settings
+    data = replace(data, X=data.X[: settings.rows], Y=data.Y[: settings.rows])
+    check_rank(max(settings.k), data)
+    return (data.swapped() if isinstance(settings.data, MediaMill) else data).centred()
+
+
+def solve(
+    data: Dataset, problems: Iterable[Problem], ridge: float
+) -> dict[float, analysis.ExactSolution]:
+    """Return the exact solutions of problems on centred data, by s."""
+    return {one.s: analysis.ExactSolution(data.X, data.Y, one.s, ridge) for one in problems}
 
 
 @dataclass(frozen=True)
@@ -105,15 +105,13 @@ class Contender:
     learner
         Name of its curve.
     algorithm
-        Class of :mod:`biorrr.analysis`; None for the circuit.
+        Class of :mod:`biorrr.analysis`, perhaps with some of its options; None for the circuit.
     k
         Rank.
     steps
         Number of samples (online) or iterations (offline).
     rates
         Learning rates, where the learner takes any; None for those that follow the data.
-    options
-        Further options of the algorithm, by name.
     """
 
     problem: Problem
@@ -122,13 +120,16 @@ class Contender:
     k: int
     steps: int
     rates: models.Rates | None = None
-    options: tuple[tuple[str, Any], ...] = ()
 
 
 def compare_learners(
-    lab: Lab, contenders: Sequence[Contender], posed: Mapping[Problem, Posed]
+    lab: Lab,
+    contenders: Sequence[Contender],
+    data: Dataset,
+    exact: Mapping[float, analysis.ExactSolution],
 ) -> dict[Problem, xr.Dataset]:
-    """Let all contenders of each problem learn from every seed.
+    """Let all contenders of each problem learn the centred data from every seed; ``exact`` are the
+    solutions by s.
 
     Returns steps done ``t``, (learner, k, snapshot); passes through the data, CPU seconds,
     objective, excess and whitening error until then, (learner, k, seed, snapshot); which seeds have
@@ -139,7 +140,7 @@ def compare_learners(
     waiting, asked, stable = [*contenders], dict[Contender, xr.Dataset](), {}
     for fraction in FRACTIONS:
         tried = [replace(one, rates=one.rates and one.rates.times(fraction)) for one in waiting]
-        found = lab.map(learn, {"contender": tried, "seed": lab.settings.every_seed}, posed)
+        found = lab.map(learn, {"contender": tried, "seed": lab.settings.every_seed}, data, exact)
         for place, one in enumerate(waiting):
             stable[one] = found.isel(contender=place, drop=True).assign(fraction=fraction)
         asked = asked or dict(stable)
@@ -150,18 +151,11 @@ def compare_learners(
                 raise StoppedError(f"{one.learner} ({one.problem}): {why}")
         if not waiting:
             break
-    courses = {ASKED: asked, STABLE: stable}
-    return {
-        problem: _join(
-            {
-                (rates, one.learner, one.k): each[one]
-                for rates, each in courses.items()
-                for one in contenders
-                if one.problem == problem
-            }
-        )
-        for problem in posed
-    }
+    joined: dict[Problem, dict[tuple[str, str, int], xr.Dataset]] = {}
+    for rates, courses in {ASKED: asked, STABLE: stable}.items():
+        for one in contenders:
+            joined.setdefault(one.problem, {})[rates, one.learner, one.k] = courses[one]
+    return {problem: _join(courses) for problem, courses in joined.items()}
 
 
 def _join(courses: Mapping[tuple[str, str, int], xr.Dataset]) -> xr.Dataset:
@@ -219,12 +213,11 @@ def final_numbers(name: str, courses: xr.Dataset, row: str) -> list[Quantity]:
 
 
 def _at_the_end(name: str, end: xr.Dataset, row: str) -> list[Quantity]:
-    """Return the final numbers among the seeds that did not diverge."""
-    diverged, ran = end["diverged"].values.mean(), end.isel(seed=~end["diverged"].values)
-    excess = ran["excess"].values if ran.sizes["seed"] else np.array([np.nan])
+    """Return the final numbers among the seeds that did not diverge; no numbers if all did."""
+    diverged, ran = end["diverged"].mean().item(), end.where(~end["diverged"])
     found = {
-        "excess": (excess.mean(), PERCENT, "excess", excess.std()),
-        "excess_max": (excess.max(), PERCENT),
+        "excess": (ran["excess"].mean(), PERCENT, "excess", ran["excess"].std()),
+        "excess_max": (ran["excess"].max(), PERCENT),
         "whitening_error": ran["whitening_error"].mean(),
         "cpu_seconds": (ran["seconds"].mean(), "s", "CPU time"),
         "passes": ran["passes"].mean(),
@@ -236,7 +229,11 @@ def _at_the_end(name: str, end: xr.Dataset, row: str) -> list[Quantity]:
 
 
 def learn(
-    task: Task, posed: Mapping[Problem, Posed], contender: Contender, seed: int
+    task: Task,
+    data: Dataset,
+    exact: Mapping[float, analysis.ExactSolution],
+    contender: Contender,
+    seed: int,
 ) -> dict[str, Any]:
     """Let a contender learn from one seed.
 
@@ -245,23 +242,19 @@ def learn(
     """
     from threadpoolctl import threadpool_limits
 
-    problem = posed[contender.problem]
-    for view in (problem.data.X, problem.data.Y):
+    for view in (data.X, data.Y):
         view.setflags(write=False)  # so that checkpoints need their checksum but once
     with threadpool_limits(1), np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", message=".*columns are constant"
-        )  # as the paper's data have them
+        # The paper's data have such columns.
+        warnings.filterwarnings("ignore", message=".*columns are constant")
         try:
             run = run_circuit if contender.algorithm is None else run_algorithm
-            found = run(task, contender, seed, problem.data)
+            found = run(task, contender, seed, data)
         except (circuits.Diverged, FloatingPointError) as error:
             return {"diverged": str(error)}
-        Vx = found.pop("Vx")
-        found |= {
-            name: np.atleast_1d(getattr(problem.exact, name)(Vx))
-            for name in ("objective", "excess", "whitening_error")
-        }
+        Vx, solution = found.pop("Vx"), exact[contender.problem.s]
+        for name in ("objective", "excess", "whitening_error"):
+            found[name] = np.atleast_1d(getattr(solution, name)(Vx))
     return {name: ("snapshot", values) for name, values in found.items()} | {"diverged": ""}
 
 
@@ -281,7 +274,7 @@ def run_circuit(
     order = shuffled_passes(len(X), steps, drawn)
     start = rates.start if rates else Drive.of(X, Y, (settings.ridge, settings.ridge)).start(s)
     shape = X.shape[1], Y.shape[1], k
-    Vx, Vy, Q = initial_weights(shape, start, drawn, None, None, None)
+    Vx, Vy, Q = initial_weights(shape, start, drawn)
     circuit = settings.make_circuit(
         k=k,
         s=s,
@@ -294,9 +287,8 @@ def run_circuit(
         Q0=Q,
         R0=Q.T,
     )
-    circuit.run(
-        X, Y, order=order[:1], snapshots=1, record=(), progress=False
-    )  # compiles and warms up: the first run pays for more
+    # Compiles and warms up: the first run pays for more.
+    circuit.run(X, Y, order=order[:1], snapshots=1, record=(), progress=False)
     began, clock = perf_counter(), process_time()
     run = task.run(circuit, X, Y, order=order, snapshots=SNAPSHOTS, record=())
     # Of a run that was cut short only the wall time is known until then: as much CPU time as in the
@@ -321,6 +313,5 @@ def run_algorithm(
         snapshots=SNAPSHOTS,
         random_state=seed,
         **{name: one for name, one in choices.items() if name in known and one is not None},
-        **dict(contender.options),
     )
     return learner.fit(data.X, data.Y).path_._asdict()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from biorrr.sims.comparisons.contenders import Problem, at_each_rates
@@ -52,63 +53,48 @@ def arrivals(course: xr.Dataset, along: str) -> np.ndarray:
     return np.where(stays, needed.broadcast_like(excess), np.inf).min(axis=1)
 
 
-def fewest(
+def needs(
     courses: xr.Dataset, learner: str, rivals: Sequence[str], along: str, **claim: Any
 ) -> Claim:
-    """Judge the claim that ``learner`` needs no more of what ``along`` counts than the best of its
-    ``rivals``.
+    """Judge how much of what ``along`` counts a learner needs over what the best of its rivals
+    needs, seed by seed.
     """
-    return _needs(courses, learner, rivals, along, high=1.0, **claim)
-
-
-def matching(courses: xr.Dataset, learner: str, rival: str, along: str, **claim: Any) -> Claim:
-    """Judge the claim that ``learner`` and ``rival`` need about as much of what ``along``
-    counts.
-    """
-    bounds = {"low": 1 / FACTOR, "high": FACTOR, "better": "below"}
-    return _needs(courses, learner, (rival,), along, **bounds, **claim)
-
-
-def _needs(
-    courses: xr.Dataset, learner: str, rivals: Sequence[str], along: str, **claim: Any
-) -> Claim:
-    """Make a claim about what a learner needs over what the best of its rivals needs, seed by
-    seed.
-    """
-    needs = {name: arrivals(courses.sel(learner=name), along) for name in (learner, *rivals)}
-    medians = {name: float(np.median(each)) for name, each in needs.items()}
+    needed = {name: arrivals(courses.sel(learner=name), along) for name in (learner, *rivals)}
+    medians = {name: float(np.median(each)) for name, each in needed.items()}
     best = min(rivals, key=lambda name: (medians[name], name))
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = needs[learner] / np.maximum(needs[best], 1e-12)
-    ratios[np.isinf(needs[learner]) & np.isinf(needs[best])] = 1.0  # neither ever arrives
+        ratios = needed[learner] / np.maximum(needed[best], 1e-12)
+    ratios[np.isinf(needed[learner]) & np.isinf(needed[best])] = 1.0  # neither ever arrives
+    unit = UNITS.get(along, "s CPU")
     return Claim.over_seeds(
         ratios,
         unit=f"times {best}'s",
-        numbers={
-            f"{name} ({UNITS.get(along, 's CPU')})": one if math.isfinite(one) else "never"
-            for name, one in medians.items()
-        },
+        numbers={f"{name} ({unit})": or_never(one) for name, one in medians.items()},
         unjudged="" if min(medians[learner], medians[best]) < math.inf else NONE_ARRIVED,
         **claim,
     )
 
 
-def comparable(
-    courses: xr.Dataset, learner: str, rival: str, points: float = POINTS, **claim: Any
-) -> Claim:
-    """Judge the claim that two learners end about as near to the optimum, seed by seed."""
-    ends, numbers = ends_of(courses, (learner, rival))
-    bounds = {"low": -points, "high": points, "better": "below", "unit": PERCENT}
-    return Claim.over_seeds(ends[learner] - ends[rival], numbers=numbers, **bounds, **claim)
+fewest = partial(needs, high=1.0)
+matching = partial(needs, low=1 / FACTOR, high=FACTOR, better="below")
 
 
-def competitive(courses: xr.Dataset, learner: str, rivals: Sequence[str], **claim: Any) -> Claim:
-    """Judge the claim that ``learner`` ends about as near to the optimum as the best of its
-    ``rivals``, or nearer.
+def or_never(needed: float) -> float | str:
+    """Return what a learner needs, or that it never arrives."""
+    return needed if math.isfinite(needed) else "never"
+
+
+def nearness(courses: xr.Dataset, learner: str, rivals: Sequence[str], **claim: Any) -> Claim:
+    """Judge how much farther from the optimum a learner ends than the best of its rivals, seed by
+    seed.
     """
     ends, numbers = ends_of(courses, (learner, *rivals))
     over = ends[learner] - np.min([ends[name] for name in rivals], axis=0)
-    return Claim.over_seeds(over, numbers=numbers, high=COMPETITIVE, unit=PERCENT, **claim)
+    return Claim.over_seeds(over, numbers=numbers, unit=PERCENT, **claim)
+
+
+comparable = partial(nearness, low=-POINTS, high=POINTS, better="below")
+competitive = partial(nearness, high=COMPETITIVE)
 
 
 def within_variance(courses: xr.Dataset, learner: str, rival: str, **claim: Any) -> Claim:
@@ -124,7 +110,7 @@ def within_variance(courses: xr.Dataset, learner: str, rival: str, **claim: Any)
     middle = 100 * float(np.median(difference))
     span = {"median difference in %": middle, "from": 100 * least, "to": 100 * most}
     passes = {
-        f"{name} (passes)": float(np.median(arrivals(courses.sel(learner=name), "passes")))
+        f"{name} (passes)": or_never(np.median(arrivals(courses.sel(learner=name), "passes")))
         for name in ends
     }
     return Claim(
@@ -133,9 +119,7 @@ def within_variance(courses: xr.Dataset, learner: str, rival: str, **claim: Any)
         high=0.0,
         better="below",
         unit=PERCENT,
-        numbers=span
-        | numbers
-        | {name: one if math.isfinite(one) else "never" for name, one in passes.items()},
+        numbers=span | numbers | passes,
         **claim,
     )
 
@@ -158,22 +142,18 @@ def check_claims(courses: xr.Dataset, problem: Problem, rows: int, **about: Any)
     and again at rates at which none diverges.
     """
     judge = rrmse if problem.objective == "rrmse" else cca
-    for k in courses["k"].values:
+    headline = "our algorithms perform competitively with existing implementations of RRMSE and CCA"
+    rivals = [name for name in RIVALS if name in courses["learner"].values]
+    for k in courses["k"].values.tolist():
+        about |= {"k": k, "s": problem.s}
         for at, words, numbers in at_each_rates(courses.sel(k=k)):
-            known = about | {"k": int(k), "s": problem.s}
-            claims = [*judge(at, problem, rows, **known)]
+            claims = [*judge(at, problem, rows, **about)]
             if problem.setting == "online":
-                claims = [headline(at, problem.bio, **known), *claims]
+                abstract = {"text": headline, "place": "Abstract"} | about
+                claims = [competitive(at, problem.bio, rivals, **abstract), *claims]
             for claim in claims:
                 case = ", ".join(filter(None, (claim.case, words)))
                 yield replace(claim, case=case, numbers={**claim.numbers, **numbers})
-
-
-def headline(at: xr.Dataset, bio: str, **about: Any) -> Claim:
-    """Judge the sentence of the abstract."""
-    rivals = [name for name in RIVALS if name in at["learner"].values]
-    text = "our algorithms perform competitively with existing implementations of RRMSE and CCA"
-    return competitive(at, bio, rivals, text=text, place="Abstract", **about)
 
 
 def rrmse(at: xr.Dataset, problem: Problem, rows: int, **about: Any) -> list[Claim]:
@@ -189,8 +169,8 @@ def rrmse(at: xr.Dataset, problem: Problem, rows: int, **about: Any) -> list[Cla
         return [
             fewest(at, "IQMD", (bio, "ANN"), "passes", text=efficient, **about),
             within_variance(at, bio, "ANN", text=variance, **about),
-            matching(at, bio, "IQMD", "seconds", text=match, case=bio, **about),
-            matching(at, "ANN", "IQMD", "seconds", text=match, case="ANN", **about),
+            matching(at, bio, ("IQMD",), "seconds", text=match, case=bio, **about),
+            matching(at, "ANN", ("IQMD",), "seconds", text=match, case="ANN", **about),
         ]
     about["place"] = OFFLINE_RRMSE
     efficient = "IQMD is the more efficient algorithm (offline)"
@@ -198,7 +178,7 @@ def rrmse(at: xr.Dataset, problem: Problem, rows: int, **about: Any) -> list[Cla
     faster = "Bio-RRMSE is faster than ANN in terms of CPU runtime (offline)"
     return [
         fewest(at, "IQMD", (bio, "ANN"), "t", text=efficient, **about),
-        matching(at, bio, "ANN", "t", text=match, **about),
+        matching(at, bio, ("ANN",), "t", text=match, **about),
         fewest(at, bio, ("ANN",), "seconds after preparation", text=faster, **about),
     ]
 

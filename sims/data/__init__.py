@@ -8,7 +8,7 @@ from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.generated import SMALL_DATA, Planted, Synthetic
 from biorrr.sims.data.pictures import CIFAR10, CIFAR100, MNIST, FashionMNIST
 from biorrr.sims.data.published import V1V2, Digits, MediaMill, NamedData
-from biorrr.sims.data.values import Arrays, Data, DataError, Matlab, Pair, load
+from biorrr.sims.data.values import Arrays, Data, DataError, Pair, load
 
 __all__ = [
     "CATALOGUE",
@@ -17,7 +17,6 @@ __all__ = [
     "Data",
     "DataError",
     "Dataset",
-    "Matlab",
     "Pair",
     "Planted",
     "Synthetic",

@@ -52,7 +52,8 @@ class Synthetic(NamedData):
     )
     seed: int = option(0, "seed of the generator", at_least=0)
 
-    def _read(self) -> Dataset:
+    def load(self) -> Dataset:
+        """Draw the samples."""
         samples, m, n, latents = self.samples, self.m, self.n, self.latents
         if latents > min(m, n):
             raise DataError(
@@ -104,7 +105,8 @@ class Planted(NamedData):
     )
     seed: int = option(0, "seed of the generator", at_least=0)
 
-    def _read(self) -> Dataset:
+    def load(self) -> Dataset:
+        """Draw the samples."""
         trials, bins, rank = self.trials, self.bins, self.rank
         shared = min(SHARED, self.source_units)
         if rank > (most := min(shared, self.target_units)):

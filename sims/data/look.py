@@ -31,11 +31,11 @@ def command(
     ] = None,
     x: Annotated[
         str | None,
-        typer.Option("--x", metavar="NAME", help="of --check: variable with X in a .mat file"),
+        typer.Option("--x", metavar="NAME", help="of --check: name of X in an .npz or .mat file"),
     ] = None,
     y: Annotated[
         str | None,
-        typer.Option("--y", metavar="FILE|NAME", help="of --check: file or variable with Y"),
+        typer.Option("--y", metavar="FILE|NAME", help="of --check: file with Y, or its name"),
     ] = None,
     trials: Annotated[
         str | None,
@@ -83,13 +83,19 @@ def describe(data: Data, trials: str | None = None) -> str:
 
     ``trials`` is the table of trials to look at, where a recording has several.
     """
-    from biorrr.sims.data.arrays import holds_recording
-
     path = Path(data.name)
-    is_recording = isinstance(data, Pair) or (isinstance(data, Arrays) and holds_recording(path))
+    is_recording = isinstance(data, Pair) or (isinstance(data, Arrays) and _has_areas(path))
     lines = _in_recording(path, trials) if is_recording else _in_samples(data)
     width = max(map(len, lines))
     return "\n".join([str(data), *(f"  {name:{width}}  {text}" for name, text in lines.items())])
+
+
+def _has_areas(path: Path) -> bool:
+    """Return True for an .npz file with activity of areas and no samples."""
+    from biorrr.sims.data.arrays import read_npz
+
+    held = read_npz(path, (), ("areas", "X")) if path.suffix.lower() == ".npz" else {}
+    return "areas" in held and "X" not in held
 
 
 def _in_samples(data: Data) -> dict[str, str]:
@@ -131,7 +137,7 @@ def _in_recording(path: Path, trials: str | None) -> dict[str, str]:
             trials = next(iter(tables))  # the longest of those that look like trials
     recording = Recording.of_file(str(path), trials=trials)
     good = recording.good
-    some = "" if good is None or good.all() else f", {good.sum()} of good quality"
+    some = "" if good.all() else f", {good.sum()} of good quality"
     units, table = recording.units_of_areas(), recording.trials
     few = [name for name, count in units.items() if count < FEWEST]
     low = [f"fewer than {FEWEST} units in {listed(few)}: their ranks will be low"] if few else []

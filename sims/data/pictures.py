@@ -45,7 +45,8 @@ class Pictures(NamedData):
 
     split: str = option("test", "pictures to take", choices=("test", "train"))
 
-    def _read(self) -> Dataset:
+    def load(self) -> Dataset:
+        """Read the pictures."""
         test, train = self.origin.files[: self.test_files], self.origin.files[self.test_files :]
         paths = [file.fetch() for file in (test if self.split == "test" else train)]
         pixels, labels = self._pictures(paths)
@@ -224,15 +225,7 @@ def read_idx(path: Path) -> np.ndarray:
     """Read the uint8 array in a gzipped idx file: two zero bytes, type 8, number of dimensions,
     sizes, values.
     """
-    with readable(path, "not a readable gzip file"), gzip.open(path) as file:
-        magic = file.read(4)
-        if len(magic) < 4 or magic[:3] != b"\0\0\x08" or not 1 <= magic[3] <= 3:
-            raise DataError(f"{path}: not an idx file of bytes; it is damaged or something else")
-        shape = tuple(int.from_bytes(file.read(4), "big") for _ in range(magic[3]))
-        values = file.read(math.prod(shape) + 1)  # one more than there should be
-    if len(values) != math.prod(shape) or 0 in shape:
-        raise DataError(
-            f"{path}: must hold {math.prod(shape)} bytes of shape {shape} (got"
-            f" {len(values)}); it is truncated, or damaged"
-        )
-    return np.frombuffer(values, np.uint8).reshape(shape)
+    with readable(path, "not an idx file of bytes"), gzip.open(path) as file:
+        content = file.read()
+        sizes = np.frombuffer(content, ">i4", count=content[3], offset=4)
+        return np.frombuffer(content, np.uint8, offset=4 + sizes.nbytes).reshape(sizes)

@@ -7,12 +7,10 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import re
 import shutil
 import sys
 import tarfile
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import ClassVar
 
@@ -23,7 +21,6 @@ from biorrr.sims.lab.settings import key_of, option
 from biorrr.sims.lazy import np
 
 BINS_PER_TRIAL = 10  # of 100 ms; rows of V1 and V2 run trial by trial
-ATTRIBUTE = re.compile(r"@attribute\s+('[^']+'|\S+)\s+(?P<kind>.+)", re.IGNORECASE)
 FEATURES, CONCEPTS = 120, 101  # of MediaMill
 
 
@@ -165,7 +162,8 @@ class Digits(NamedData):
         citation="Alpaydin & Kaynak 1998, Cascading classifiers, Kybernetika 34:369",
     )
 
-    def _read(self) -> Dataset:
+    def load(self) -> Dataset:
+        """Read the samples."""
         # From scikit-learn's installation, without importing it, which takes a second.
         (installed,) = importlib.util.find_spec("sklearn").submodule_search_locations  # type: ignore[union-attr,misc]
         values = np.loadtxt(Path(installed) / "datasets" / "data" / "digits.csv.gz", delimiter=",")
@@ -206,7 +204,8 @@ class V1V2(NamedData):
     )
     target: str = option("V2", "area that is predicted", choices=("V1", "V2"))
 
-    def _read(self) -> Dataset:
+    def load(self) -> Dataset:
+        """Read the samples."""
         from biorrr.sims.data.arrays import read_mat
 
         path = self.origin.files[0].fetch()
@@ -242,36 +241,20 @@ class MediaMill(NamedData):
         ),
     )
 
-    def _read(self) -> Dataset:
+    def load(self) -> Dataset:
+        """Read the samples."""
         from biorrr.sims.data.files import readable
 
         path = self.origin.files[0].fetch()
-        with readable(path, "not a readable ARFF file"):
-            values = read_arff(path)
+        with readable(path, "not a readable ARFF file"), path.open(encoding="utf-8") as file:
+            rows = [line for line in file if line.strip() and line[0] not in "@%"]
+            values = np.loadtxt(rows, delimiter=",", ndmin=2) if rows else np.empty((0, 0))
+        if values.shape[1] != FEATURES + CONCEPTS:
+            raise DataError(
+                f"{path}: must have rows of {FEATURES} features and {CONCEPTS} classes (got shape"
+                f" {values.shape}); another set, or truncated?"
+            )
         features, concepts = values[:, :FEATURES], values[:, FEATURES:]
         if not np.isin(concepts, (0, 1)).all():
             raise DataError(f"{path}: classes must be 0 or 1; the file is damaged")
         return Dataset("mediamill", features, concepts, views=("visual features", "concepts"))
-
-
-def read_arff(path: Path) -> np.ndarray:
-    """Return the values of MediaMill's dense ARFF file, (T, 221): features, then concepts."""
-    with path.open(encoding="utf-8") as file:
-        header = takewhile(lambda line: line.strip().lower() != "@data", file)
-        found = [one["kind"] for line in header if (one := ATTRIBUTE.match(line.strip()))]
-        kinds = [one.replace(" ", "").lower().replace("real", "numeric") for one in found]
-        if kinds != ["numeric"] * FEATURES + ["{0,1}"] * CONCEPTS:
-            raise DataError(
-                f"{path}: must have {FEATURES} numeric features and then {CONCEPTS} {{0,1}} classes"
-                f" (got {kinds.count('numeric')} and {kinds.count('{0,1}')} of {len(kinds)});"
-                " another set, or truncated?"
-            )
-        rows = [line for line in file if line.strip() and not line.startswith("%")]
-    if not rows:
-        raise DataError(f"{path}: has no row after @data; is it truncated?")
-    if rows[0].lstrip().startswith("{"):
-        raise DataError(f"{path}: rows must be dense, {len(kinds)} values each (got a sparse row)")
-    values = np.loadtxt(rows, delimiter=",", comments="%", ndmin=2)
-    if values.shape[1] != len(kinds):
-        raise DataError(f"{path}: rows must have {len(kinds)} values (got {values.shape[1]})")
-    return values

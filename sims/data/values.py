@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from biorrr.sims.data.dataset import Dataset
 
 D = TypeVar("D", bound="Data")
-Y_HELP = "file with Y, where --data holds X alone (.csv, .npy); or variable with Y in a .mat file"
 
 
 class DataError(InputError):
@@ -42,13 +41,10 @@ class Data(Settings):
     @property
     def name(self) -> str:
         """Name of the data set, or path of the file."""
-        return self.set_name
+        return self.set_name or vars(self)["file"]
 
     def load(self) -> Dataset:
         """Read the data."""
-        return self._read()
-
-    def _read(self) -> Dataset:
         raise NotImplementedError
 
     def checksum(self) -> str:
@@ -84,7 +80,7 @@ class Data(Settings):
         given
             A value; the name of a data set; the path of a file; or a table with ``name`` or
             ``file`` and options, as :meth:`plain` makes it or as text in TOML. Nothing is read
-            here: a name in .nwb, ``source`` or ``target`` say that a file is a recording.
+            here: an .nwb file, or an .npz file with ``source`` or ``target``, is a recording.
         options
             Fields of the value, in place of those ``given``. Text is read as the field's type.
         """
@@ -102,30 +98,24 @@ class Data(Settings):
             return make(named[place], fields)
         ending, hint = Path(place).suffix.lower(), did_you_mean(place, named)
         mistyped = hint and isinstance(given, str) and not Path(place).exists() and not ending
-        if "file" not in fields or mistyped or not issubclass(FileData, cls):
+        if "file" not in fields or mistyped or cls is not Data:
             raise DataError(
                 f"{place}: no such data set or file" + (hint or f"; there are {', '.join(named)}")
             )
-        is_recording = ending == ".nwb" or {"source", "target"} & fields.keys()
-        return make(Matlab if ending == ".mat" else Pair if is_recording else Arrays, fields)
+        has_areas = ending == ".npz" and {"source", "target"} & fields.keys()
+        return make(Pair if ending == ".nwb" or has_areas else Arrays, fields)
+
+
+def file_option() -> Any:
+    """Declare the path of a file of the user's."""
+    return option(dataclasses.MISSING, "path of the file", metavar="FILE", kw_only=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileData(Data):
-    """Base of data in a file of the user's."""
-
-    file: str = option(dataclasses.MISSING, "path of the file", metavar="FILE", kw_only=False)
-
-    @property
-    def name(self) -> str:
-        """Path of the file."""
-        return self.file
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pair(FileData):
+class Pair(Data):
     """Two areas of a recording, bin by bin and trial by trial: X of the source, Y of the target."""
 
+    file: str = file_option()
     source: str | None = option(None, "source area of a recording, which predicts the target")
     target: str | None = option(None, "target area of a recording or of v1v2, which is predicted")
     align: str = option("start", "event at which time in the window is zero")
@@ -149,7 +139,8 @@ class Pair(FileData):
     trials: str | None = option(None, "table of trials or presentations, if there are several")
     series: str | None = option(None, "time series to use in place of spikes")
 
-    def _read(self) -> Dataset:
+    def load(self) -> Dataset:
+        """Read the activity of the two areas."""
         from biorrr.sims.recordings.recording import Recording
 
         chosen = {"area": self.area, "trials": self.trials, "series": self.series}
@@ -162,34 +153,27 @@ class Pair(FileData):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Matlab(FileData):
-    """X and Y in one file of MATLAB (.mat), of any version."""
+class Arrays(Data):
+    """X and Y in one .npz or .mat file, by name, or each in a .npy or .csv file of its own."""
 
-    x: str = option("X", "variable with X in a .mat file", metavar="NAME")
-    y: str = option("Y", Y_HELP, metavar="FILE|NAME")
+    file: str = file_option()
+    y: str | None = option(
+        None,
+        "file with Y, if --data holds X alone (.csv, .npy); or name of Y in an .npz or .mat file",
+        metavar="FILE|NAME",
+        kw_only=False,
+    )
+    x: str | None = option(None, "name of X in an .npz or .mat file", metavar="NAME")
 
-    def _read(self) -> Dataset:
-        from biorrr.sims.data.arrays import read_mat
-        from biorrr.sims.data.dataset import Dataset
-
-        held = read_mat(Path(self.file), (self.x, self.y))
-        return Dataset(str(self), held[self.x], held[self.y])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Arrays(FileData):
-    """X and Y in one .npz file, or each in a .npy or .csv file of its own."""
-
-    y: str | None = option(None, Y_HELP, metavar="FILE|NAME", kw_only=False)
-
-    def _read(self) -> Dataset:
+    def load(self) -> Dataset:
+        """Read the arrays."""
         from biorrr.sims.data.arrays import read_samples
         from biorrr.sims.data.dataset import Dataset
 
-        return Dataset(str(self), *read_samples(self.file, self.y))
+        return Dataset(str(self), *read_samples(Path(self.file), self.x, self.y))
 
     def __str__(self) -> str:
-        return self.file if self.y is None else f"{self.file} and {self.y}"
+        return ", ".join(filter(None, (self.file, self.x, self.y)))
 
 
 def _table(given: Any, named: Collection[str]) -> dict[str, Any]:
@@ -242,10 +226,10 @@ def load(
         A name of :data:`CATALOGUE`; the path of an .npz or .mat file with X and Y, of a .npy or
         .csv file with X, or of a recording; a table, as config files hold it; or a value.
     y
-        Path of Y's file, where Y has its own, or the name of the variable with Y in a .mat file.
+        Path of Y's file, where Y has its own, or the name of Y in an .npz or .mat file.
     options
-        Fields of the value, e.g. ``m=40`` for synthetic, ``x="spikes"`` for the variable with X in
-        a .mat file, or ``source="VISp", target="VISl"`` for a recording.
+        Fields of the value, e.g. ``m=40`` for synthetic, ``x="spikes"`` for the name of X in a .mat
+        file, or ``source="VISp", target="VISl"`` for a recording.
 
     Examples
     --------

@@ -12,10 +12,9 @@ removed predictive dimensions. `biorrr data --check FILE` says what is in a reco
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.data import Data, Dataset, Planted
 from biorrr.sims.lab import (
@@ -29,6 +28,7 @@ from biorrr.sims.lab import (
     data_option,
     experiment,
     option,
+    quantities,
 )
 from biorrr.sims.lazy import np, xr
 
@@ -75,40 +75,6 @@ class CommunicationSettings(ExperimentSettings):
     )
 
 
-CAPTIONS = {
-    "communication": (
-        "Held-out prediction of a target area from the source through few neurons. Grey: the exact"
-        " solution at each number of neurons (rank), with standard errors over folds. Circles:"
-        " circuits that have learned, with standard deviations over seeds. Dotted: the full"
-        " regression. The triangle marks the rank that cross-validation chooses, the smallest"
-        " within one standard error of the best: {rank}, with an R2 of {r2}; the full regression"
-        " has {full_r2}. It misses weak dimensions, and is no bound. The grey band spans the"
-        " predictions with shuffled trials, at ranks chosen anew. Squares: matched targets within"
-        " the source's own area."
-    ),
-    "dimensionality": (
-        "Predictive dimensions of the target (filled) beside the dimensions that the target and the"
-        " source share within themselves, by factor analysis (open). Where the filled symbol lies"
-        " to the left of the target's open one, the few predictive dimensions do not follow from a"
-        " simple target: there are {rank}, and {target_dimensionality} of the target's own. Small"
-        " symbols are matched draws, with noise added to the target that was predicted better,"
-        " until both have the same R2."
-    ),
-    "removal": (
-        "Held-out prediction by full regression when the source's activity along its predictive"
-        " dimensions is removed, one dimension after another: {removed_r2} without the {rank} of"
-        " the chosen rank, {full_r2} with all. A curve that falls to zero depends on these"
-        " dimensions alone; one that stays up uses others. Bars are standard errors over folds; the"
-        " dotted line marks the chosen rank."
-    ),
-    "lags": (
-        "Held-out prediction at the chosen rank when the target is taken later (positive lags) or"
-        " earlier than the source, on the same bins of the source, with standard errors over folds."
-        " It is best at {best_lag}."
-    ),
-}
-
-
 @experiment(
     shows=(
         "one area predicted from another through few neurons (Semedo et al. 2019), in V1-V2 or your"
@@ -117,7 +83,38 @@ CAPTIONS = {
     takes="1.5 min",
     paper="beyond it",
     measure=lambda settings: "shortfall" if settings.simulation else "rank",
-    captions=CAPTIONS,
+    captions={
+        "communication": (
+            "Held-out prediction of a target area from the source through few neurons. Grey: the"
+            " exact solution at each number of neurons (rank), with standard errors over folds."
+            " Circles: circuits that have learned, with standard deviations over seeds. Dotted: the"
+            " full regression. The triangle marks the rank that cross-validation chooses, the"
+            " smallest within one standard error of the best: {rank}, with an R2 of {r2}; the full"
+            " regression has {full_r2}. It misses weak dimensions, and is no bound. The grey band"
+            " spans the predictions with shuffled trials, at ranks chosen anew. Squares: matched"
+            " targets within the source's own area."
+        ),
+        "dimensionality": (
+            "Predictive dimensions of the target (filled) beside the dimensions that the target and"
+            " the source share within themselves, by factor analysis (open). Where the filled"
+            " symbol lies to the left of the target's open one, the few predictive dimensions do"
+            " not follow from a simple target: there are {rank}, and {target_dimensionality} of the"
+            " target's own. Small symbols are matched draws, with noise added to the target that"
+            " was predicted better, until both have the same R2."
+        ),
+        "removal": (
+            "Held-out prediction by full regression when the source's activity along its predictive"
+            " dimensions is removed, one dimension after another: {removed_r2} without the {rank}"
+            " of the chosen rank, {full_r2} with all. A curve that falls to zero depends on these"
+            " dimensions alone; one that stays up uses others. Bars are standard errors over folds;"
+            " the dotted line marks the chosen rank."
+        ),
+        "lags": (
+            "Held-out prediction at the chosen rank when the target is taken later (positive lags)"
+            " or earlier than the source, on the same bins of the source, with standard errors over"
+            " folds. It is best at {best_lag}."
+        ),
+    },
     small={
         "data": Planted(trials=30, bins=4, source_units=16, target_units=6),
         "ranks": (1, 2),
@@ -136,13 +133,14 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
 
     data = lab.load(settings.data)
     settings = fit(lab, settings, data)
-    rated = data.x_rates is not None and data.y_rates is not None
+    rates = {"source": data.x_rates, "target": data.y_rates}
+    rates = {side: rate for side, rate in rates.items() if rate is not None}
     areas = TwoAreas(
         X=data.X,
         Y=data.Y,
         trials=data.trials,
         strata=data.strata if settings.residual == "condition" else None,
-        rates=(data.x_rates, data.y_rates) if rated else None,  # type: ignore[arg-type]
+        rates=(rates["source"], rates["target"]) if len(rates) == 2 else None,
         folds=settings.folds,
         zscore=settings.zscore,
         s=settings.s,
@@ -154,76 +152,64 @@ def communication(lab: Lab, settings: CommunicationSettings) -> Findings:
     over = {"fold": folds, "rank": settings.ranks, "seed": settings.every_seed}
     learned = lab.map(learn_fold, over, areas)
     most = min(settings.lags, (areas.bins - 1) // 2)
-    draws = range(1, 1 + (settings.draws if len(areas.source) >= 4 else 0))
-    questions = [
-        (predict, {}, ()),
-        (shuffle, {"shuffle": range(settings.shuffles)}, ()),
-        (lagged, {"lag": range(-most, most + 1) if most else ()}, (most,)),
-        (draw, {"draw": draws}, ()),
+    lags = range(-most, most + 1) if most else ()
+    draws = range(settings.draws if len(areas.source) >= 4 else 0)
+    answers = [
+        lab.map(ask, {}, areas, "exact_results", MOST_REMOVED),
+        lab.map(ask, {"shuffle": range(settings.shuffles)}, areas, "shuffled"),
+        lab.map(ask, {"lag": lags}, areas, "lagged", most),
+        lab.map(ask, {"draw": draws}, areas, "drawn"),
     ]
-    answers = [lab.map(ask, over, areas, *more) for ask, over, more in questions]  # type: ignore
 
     results = xr.merge([one for one in answers if one.data_vars])
     if most:
         width, later = getattr(settings.data, "bin", 0.1), getattr(settings.data, "lag", 0.0)
         results = results.assign_coords(lag=results["lag"] * width + later)
-    results.attrs["areas"] = " to ".join(areas_of(settings.data).values())
-    run: list[Quantity] = []
+    sides = {side: getattr(settings.data, side, None) or side for side in ("source", "target")}
+    results.attrs["areas"] = " to ".join(sides.values())
+    run: dict[str, Any] = {}
     if settings.simulation:
-        errors = learned["error"].sum("fold")
-        results["circuit_r2"] = 1 - errors / results["deviations"]
-        run = [
-            Quantity("engine", learned.attrs.get("engine", settings.engine)),
-            Quantity("seconds", float(learned["seconds"].sum())),
-        ]
-    notes = [*data.notes, *notes_of(results)]
+        results["circuit_r2"] = 1 - learned["error"].sum("fold") / results["deviations"]
+        run = {"engine": learned.attrs.get("engine", settings.engine)}
+        run["seconds"] = learned["seconds"].sum()
+    notes = [*data.notes]
+    if settings.shuffles:
+        r2 = results["exact_r2"].sel(k=results["chosen_rank"])
+        higher = (results["null_r2"] >= r2).sum()
+        results["null_p"] = (1 + higher) / (1 + settings.shuffles)
+        notes += note_on(float(results["null_p"]), settings.shuffles)
+    known: dict[str, Any] = {
+        **{name: getattr(settings, name) for name in ("s", "ridge", "folds", "seeds")},
+        "data": settings.data.name,
+        **sides,
+        "source_units": data.X.shape[1],
+        "target_units": data.Y.shape[1],
+        "trials": len(np.unique(data.trials)),
+        "bins": len(data.X),
+        **{f"{side}_rate": (rate.mean(), "spikes/s") for side, rate in rates.items()},
+    }
     drawn = {
         "communication": figures.plot_prediction,
         "dimensionality": figures.plot_dimensionality,
         "removal": figures.plot_removal,
+        **({"lags": figures.plot_lags} if most else {}),
     }
-    if most:
-        drawn["lags"] = figures.plot_lags
     return Findings(
         title=(
             f"{settings.data}: held-out R2, {settings.folds} folds of whole trials, s ="
             f" {settings.s:g}; data are centred"
         ),
         quantities=[
-            *(Quantity(name, getattr(settings, name)) for name in ("s", "ridge", "folds", "seeds")),
-            *about(settings, data),
+            *quantities(known),
             *summary(results, settings),
             *(of_draws(results) if settings.draws and "within_rank" in results else ()),
-            *run,
-            Quantity("notes", "; ".join(notes)),
+            *quantities(run),
+            *quantities({"notes": "; ".join(notes)}),
         ],
         rows={"to note": "; ".join(notes)} if notes else {},
         data={"run": results},
         figures=[Figure(name, partial(function, results)) for name, function in drawn.items()],
     )
-
-
-def areas_of(data: Data) -> dict[str, str]:
-    """Return the names of source and target, where the data name them."""
-    return {side: getattr(data, side, None) or side for side in ("source", "target")}
-
-
-def about(settings: CommunicationSettings, data: Dataset) -> list[Quantity]:
-    """Return names and sizes of a recording."""
-    rates = {"source": data.x_rates, "target": data.y_rates}
-    return [
-        Quantity("data", settings.data.name),
-        *(Quantity(side, name) for side, name in areas_of(settings.data).items()),
-        Quantity("source_units", data.X.shape[1]),
-        Quantity("target_units", data.Y.shape[1]),
-        Quantity("trials", len(np.unique(data.trials))),
-        Quantity("bins", len(data.X)),
-        *(
-            Quantity(f"{side}_rate", float(rate.mean()), "spikes/s")
-            for side, rate in rates.items()
-            if rate is not None
-        ),
-    ]
 
 
 def fit(lab: Lab, settings: CommunicationSettings, data: Dataset) -> CommunicationSettings:
@@ -265,77 +251,60 @@ def learn_fold(task: Task, areas: TwoAreas, fold: int, rank: int, seed: int) -> 
     return xr.Dataset(found, attrs={"engine": run.data.attrs["engine"]})
 
 
-def predict(task: Task, areas: TwoAreas) -> xr.Dataset:
-    """Return the exact prediction, without the predictive dimensions too, and shared dimensions."""
-    return areas.exact_results(MOST_REMOVED)
+def ask(task: Task, areas: TwoAreas, question: str, *known: int, **at: int) -> Any:
+    """Return the answer of a method of the two areas."""
+    return getattr(areas, question)(*known, **at)
 
 
-def shuffle(task: Task, areas: TwoAreas, shuffle: int) -> dict[str, float]:
-    """Return R2 under the null hypothesis, at the rank that is chosen under it."""
-    return {"null_r2": areas.predict_shuffled(shuffle).r2_at_rank}
-
-
-def lagged(task: Task, areas: TwoAreas, most: int, lag: int) -> dict[str, float]:
-    """Return R2 at the chosen rank, and its standard error, with the target ``lag`` bins later."""
-    found, rank = areas.predict_lagged(lag, most), areas.prediction.rank
-    return {"lag_r2": found.r2[rank - 1], "lag_r2_sem": found.r2_sem[rank - 1]}
-
-
-def draw(task: Task, areas: TwoAreas, draw: int) -> xr.Dataset:
-    """Return ranks, R2 and rates of matched units within the source's area and across areas."""
-    return areas.matched_draw(draw - 1).results(areas)
-
-
-def p_value(results: xr.Dataset) -> float:
-    """Return the probability of an R2 as high under the null hypothesis; with n shuffles it is at
-    least 1/(n + 1).
+def summary(results: xr.Dataset, settings: CommunicationSettings) -> list[Quantity]:
+    """Return all numbers but those of draws; those that belong together share a row of the
+    table.
     """
-    null, r2 = results["null_r2"], results["exact_r2"].sel(k=results["chosen_rank"])
-    return float((1 + (null >= r2).sum()) / (1 + null.size))
-
-
-def summary(results: xr.Dataset, settings: CommunicationSettings) -> Iterator[Quantity]:
-    """Yield all numbers but those of draws; those that belong together share a row of the table."""
-    exact, chosen = results["exact_r2"], int(results["chosen_rank"])
+    exact, chosen, found = results["exact_r2"], int(results["chosen_rank"]), []
     for rank in settings.ranks:
-        row = f"held-out R2, rank {rank}"
+        here: dict[str, Any] = {}
         if settings.simulation:
             circuits = results["circuit_r2"].sel(rank=rank)
-            spread = float(circuits.std()) if circuits.size > 1 else None
-            mean = float(circuits.mean())
-            yield Quantity(f"circuit_r2_{rank}", mean, "", "circuit", spread, row=row)
-        yield Quantity(f"exact_r2_{rank}", float(exact.sel(k=rank)), "", "exact", row=row)
+            spread = circuits.std() if circuits.size > 1 else None
+            here[f"circuit_r2_{rank}"] = circuits.mean(), "", "circuit", spread
+        here[f"exact_r2_{rank}"] = exact.sel(k=rank), "", "exact"
+        found += quantities(here, f"held-out R2, rank {rank}")
     if settings.simulation:
         below = exact.sel(k=results["rank"]) - results["circuit_r2"].mean("seed")
-        yield Quantity("shortfall", float(below.max()), "", "circuit below exact R2, at most")
-    yield Quantity("full_r2", float(exact[-1]), "", "held-out R2, full rank")
-    row, sem = "chosen rank", float(results["exact_r2_sem"].sel(k=chosen))
-    yield Quantity("rank", chosen, "", "rank", row=row)
-    yield Quantity("r2", float(exact.sel(k=chosen)), "", "R2", row=row)
-    yield Quantity("r2_sem", sem, "", "standard error over folds", row=row)
-    for side in ("source", "target"):
-        shared = int(results[f"{side}_dimensionality"])
-        row = "shared dimensions, factor analysis"
-        yield Quantity(f"{side}_dimensionality", shared, "", side, row=row)
+        found += quantities({"shortfall": (below.max(), "", "circuit below exact R2, at most")})
+    found += quantities({"full_r2": (exact[-1], "", "held-out R2, full rank")})
+    of_rank = {
+        "rank": (chosen, "", "rank"),
+        "r2": (exact.sel(k=chosen), "", "R2"),
+        "r2_sem": (results["exact_r2_sem"].sel(k=chosen), "", "standard error over folds"),
+    }
+    found += quantities(of_rank, "chosen rank")
+    shared = {
+        f"{side}_dimensionality": (results[f"{side}_dimensionality"], "", side)
+        for side in ("source", "target")
+    }
+    found += quantities(shared, "shared dimensions, factor analysis")
     removed = results["removed_r2"].sel(removed=min(chosen, results.sizes["removed"] - 1))
     words = "full R2 without the predictive dimensions"
-    yield Quantity("removed_r2", float(removed), "", words)
+    found.append(Quantity("removed_r2", removed, "", words))
     if settings.shuffles:
-        null, row = results["null_r2"], "null hypothesis, trials shuffled"
-        yield Quantity("null_r2", float(null.mean()), "", "R2", row=row)
-        yield Quantity("null_r2_sd", float(null.std()), "", "standard deviation", row=row)
-        yield Quantity("null_p", p_value(results), "", "p", row=row)
+        null = {
+            "null_r2": (results["null_r2"].mean(), "", "R2"),
+            "null_r2_sd": (results["null_r2"].std(), "", "standard deviation"),
+            "null_p": (results["null_p"], "", "p"),
+        }
+        found += quantities(null, "null hypothesis, trials shuffled")
     if "lag_r2" in results:
-        yield Quantity("best_lag", float(results["lag_r2"].idxmax()), "s", "best lag")
+        found.append(Quantity("best_lag", results["lag_r2"].idxmax(), "s", "best lag"))
+    return found
 
 
-def of_draws(results: xr.Dataset) -> Iterator[Quantity]:
-    """Yield the means over matched draws, with standard deviations over draws, and the answer."""
+def of_draws(results: xr.Dataset) -> list[Quantity]:
+    """Return the means over matched draws, with standard deviations over draws, and the answer."""
     from biorrr.analysis.communication import fewer_dimensions
 
     draws, units = results.sizes["draw"], int(results["draw_units"][0])
-    yield Quantity("draws", draws)
-    yield Quantity("draw_units", units)
+    found = quantities({"draws": draws, "draw_units": units})
     columns = {
         "r2": ("R2", "{}_r2_at_rank", ""),
         "rank": ("rank", "{}_rank", ""),
@@ -343,25 +312,21 @@ def of_draws(results: xr.Dataset) -> Iterator[Quantity]:
         "rate": ("rate", "{}_rate", "spikes/s"),
         "dimensionality": ("shared dimensions", "{}_dimensionality", ""),
     }
-    places = {
-        "within": "within the source's area",
-        "across": "across areas, from the same units",
-    }
+    places = {"within": "within the source's area", "across": "across areas, from the same units"}
     for name, where in places.items():
-        row = f"{draws} draws of {units} matched units, {where}"
+        here: dict[str, Any] = {}
         for key, (words, variable, unit) in columns.items():
             values = results.get(variable.format(name))
             if values is not None and values.notnull().any():
-                mean, spread = float(values.mean()), float(values.std())
-                yield Quantity(f"{name}_{key}", mean, unit, words, spread, row=row)
+                here[f"{name}_{key}"] = values.mean(), unit, words, values.std()
+        found += quantities(here, f"{draws} draws of {units} matched units, {where}")
     answer = fewer_dimensions(results["equal_within_rank"], results["equal_across_rank"])
-    yield Quantity("fewer_across", answer, "", "fewer dimensions across areas")
+    return [*found, Quantity("fewer_across", answer, "", "fewer dimensions across areas")]
 
 
-def notes_of(results: xr.Dataset) -> list[str]:
+def note_on(p: float, shuffles: int) -> list[str]:
     """Return what the null hypothesis says against the result."""
-    shuffles = results.sizes.get("shuffle", 0)
-    if not shuffles or (p := p_value(results)) <= SIGNIFICANT:
+    if p <= SIGNIFICANT:
         return []
     if p == 1 / (1 + shuffles):
         return [f"{shuffles} shuffles are too few to find p below {SIGNIFICANT:g}"]

@@ -20,7 +20,7 @@ of the others, and a second row at the largest fraction of the rates at which no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Any
@@ -29,29 +29,24 @@ from biorrr.errors import InputError
 from biorrr.sims.comparisons.contenders import (
     CIRCUIT,
     STABLE,
+    ComparisonSettings,
     Contender,
-    Posed,
     Problem,
     compare_learners,
     final_numbers,
-    load_rows,
-    pose,
+    load_views,
+    solve,
 )
 from biorrr.sims.comparisons.judgements import check_claims
-from biorrr.sims.data import Data, Dataset, Synthetic
-from biorrr.sims.data.published import MediaMill
+from biorrr.sims.data import MediaMill, Synthetic
 from biorrr.sims.lab import (
     Claim,
-    ExperimentSettings,
     Figure,
     Findings,
     Lab,
-    Quantity,
-    data_option,
     experiment,
     option,
     quantities,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, models, xr
 from biorrr.sims.words import counted, snake
@@ -62,32 +57,22 @@ QUICK_SEEDS = 2
 STEPS_ARE = {"online": "samples", "offline": "iterations"}
 BATCH_STEPS = 50  # CCALin and SAA are there after thirty
 DEAR_SAMPLES = 20_000  # IQMD and MSG-CCA, whose samples cost most, are there after a few thousand
-PROBLEMS = (
-    ("rrmse", "online"),
-    ("rrmse", "offline"),
-    ("cca", "online"),
-)  # CCA online has the offline algorithms too
+# CCA online has the offline algorithms too.
+PROBLEMS = (Problem("rrmse", "online"), Problem("rrmse", "offline"), Problem("cca", "online"))
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareSettings(ExperimentSettings):
+class CompareSettings(ComparisonSettings, seeds=5, data="digits"):
     """Settings of ``biorrr compare``."""
 
     objective: str = option("rrmse", "rrmse is s = 0, cca is s = 1", choices=("rrmse", "cca"))
     setting: str = option(
         "online", "one sample at a time, or the whole data at once", choices=("online", "offline")
     )
-    data: Data = data_option("digits")
-    rows: int | None = option(
-        None, "use the first so many rows of the data; all by default", at_least=2
-    )
     all: bool = option(False, "compare everything: RRMSE and CCA, online and offline")
-    k: tuple[int, ...] = option((1, 2, 4), "ranks", short="k", at_least=1)
-    seeds: int = seeds_option(5)
     steps: int | None = option(
         None, "samples (online, 100000 by default) or iterations (offline, 20000)", at_least=1
     )
-    ridge: float = option(0.1, "added to Cxx and Cyy", at_least=0)
     rates: str = option(
         "paper",
         "paper takes those that the supplement prints, where it prints any; auto fits them to the"
@@ -102,32 +87,18 @@ class CompareSettings(ExperimentSettings):
     )
 
     @property
-    def problems(self) -> list[Problem]:
+    def problems(self) -> tuple[Problem, ...]:
         """The problems on which learners are compared."""
-        chosen = PROBLEMS if self.all else ((self.objective, self.setting),)
-        return [Problem(*one, swapped=isinstance(self.data, MediaMill)) for one in chosen]
+        return PROBLEMS if self.all else (Problem(self.objective, self.setting),)
 
     def steps_of(self, problem: Problem) -> int:
         """Return the number of samples or iterations."""
         return self.steps or (QUICK_STEPS if self.quick else STEPS)[problem.setting]
 
-
-CAPTIONS = {
-    "compare": (
-        "Excess over the optimum, in percent, of every learner against the steps it has taken and"
-        " the processor time it has used, one column for each rank: means over seeds in bands of"
-        " one standard deviation. Where a step is a sample for some and a pass through all data for"
-        " others, a row in between counts passes. The lower and the farther left, the better. A"
-        " learner has arrived when it stays below the dashed line at 5 %. All start from the same"
-        " weights and see the same samples in the same order. A learner that diverges at the"
-        " printed rates is drawn at the largest fraction of them at which it does not."
-    ),
-    "constraint": (
-        "Deviation from the whitening constraint, ||Vx'CxxVx - I||²/k, of the circuit and of the"
-        " paper's algorithm against steps, one column for each rank. It should fall towards 0: the"
-        " outputs become uncorrelated and have unit variance."
-    ),
-}
+    def key_of(self, problem: Problem) -> str:
+        """Return what sets the numbers and files of a problem apart, where there are several."""
+        swapped = isinstance(self.data, MediaMill)
+        return snake(problem, "Y predicts X" if swapped else "X predicts Y") if self.all else ""
 
 
 def measure(settings: CompareSettings) -> str:
@@ -136,7 +107,8 @@ def measure(settings: CompareSettings) -> str:
     """
     problem = settings.problems[0]
     learner = CIRCUIT if problem.setting == "online" and settings.simulation else problem.bio
-    return f"{prefix(problem, settings)}{plain_name(learner, settings.k[0])}_excess"
+    excess = f"{plain_name(learner, settings.k[0])}_excess"
+    return "_".join(filter(None, (settings.key_of(problem), excess)))
 
 
 @experiment(
@@ -144,7 +116,23 @@ def measure(settings: CompareSettings) -> str:
     takes="15 s",
     paper="Sec. 7, Fig. 3; supplement E, Figs. 5 and 6",
     measure=measure,
-    captions=CAPTIONS,
+    captions={
+        "compare": (
+            "Excess over the optimum, in percent, of every learner against the steps it has taken"
+            " and the processor time it has used, one column for each rank: means over seeds in"
+            " bands of one standard deviation. Where a step is a sample for some and a pass through"
+            " all data for others, a row in between counts passes. The lower and the farther left,"
+            " the better. A learner has arrived when it stays below the dashed line at 5 %. All"
+            " start from the same weights and see the same samples in the same order. A learner"
+            " that diverges at the printed rates is drawn at the largest fraction of them at which"
+            " it does not."
+        ),
+        "constraint": (
+            "Deviation from the whitening constraint, ||Vx'CxxVx - I||²/k, of the circuit and of"
+            " the paper's algorithm against steps, one column for each rank. It should fall towards"
+            " 0: the outputs become uncorrelated and have unit variance."
+        ),
+    },
     small={
         "data": Synthetic(samples=60, m=6, n=5),
         "k": (1, 2),
@@ -157,23 +145,38 @@ def compare(lab: Lab, settings: CompareSettings) -> Findings:
     """Compare all learners on the same data, and judge what the paper says of its figures."""
     if settings.quick:
         settings = lab.set(seeds=min(settings.seeds, QUICK_SEEDS))
-    data = load_rows(lab)
-    posed = pose(data, settings.problems, settings.ridge)
+    data = load_views(lab)
+    exact, rows = solve(data, settings.problems, settings.ridge), len(data.X)
 
-    contenders = [one for problem in posed for one in contenders_of(problem, data.name, settings)]
-    compared = compare_learners(lab, contenders, posed)
+    contenders = [
+        one for problem in settings.problems for one in contenders_of(problem, data.name, settings)
+    ]
+    compared = compare_learners(lab, contenders, data, exact)
 
-    numbers = quantities({"data": data.name, "rows": len(data.X), "ridge": settings.ridge})
+    numbers = quantities({"data": data.name, "rows": rows, "ridge": settings.ridge})
     titles, results = [], {}
     figures: list[Figure] = []
     claims: list[Claim] = []
     for problem, courses in compared.items():
-        titles.append(describe(posed[problem].data, problem, settings))
-        which = snake(problem) if settings.all else ""
+        which, steps = settings.key_of(problem), settings.steps_of(problem)
+        passes = steps / rows if problem.setting == "online" else 0.0
+        title = (
+            f"{data.name}: {data.direction}; {problem.objective.upper()} {problem.setting},"
+            f" {steps:,} {STEPS_ARE[problem.setting]}"
+            + (f" ({passes:.3g} epochs)" if passes else "")
+            + f", {counted(settings.seeds, 'seed')}"
+        )
+        titles.append(title)
         results[f"run-{which}" if which else "run"] = courses
-        numbers += summary(courses, posed[problem], problem, settings)
-        figures += draw(courses, problem, titles[-1], which)
-        claims += check_claims(courses, problem, len(data.X), run=titles[-1], data=data.name)
+        known = {"s": problem.s, "direction": data.direction, "epochs": passes}
+        known |= {f"optimum_k{k}": exact[problem.s].optimum(k) for k in settings.k}
+        before, row = (f"{which}_", f"{problem}: ") if which else ("", "")
+        numbers += quantities(known, before=before)
+        for learner, k in product(courses["learner"].values, settings.k):
+            course, name = courses.sel(learner=learner, k=k), plain_name(learner, k)
+            numbers += final_numbers(f"{before}{name}", course, f"{row}{learner}, k = {k}")
+        figures += draw(courses, problem, title, which)
+        claims += check_claims(courses, problem, rows, run=title, data=data.name)
     return Findings(
         title="; ".join([*titles, "data are centred"]),
         quantities=numbers,
@@ -187,28 +190,30 @@ def contenders_of(problem: Problem, data: str, settings: CompareSettings) -> Ite
     """Yield all contenders of a problem, the circuit's first."""
     online, cca, steps = problem.setting == "online", problem.s == 1, settings.steps_of(problem)
     few, dear, offline = (min(steps, n) for n in (BATCH_STEPS, DEAR_SAMPLES, STEPS["offline"]))
-    exact = {"tol": 0.0}  # all seeds stop together
-    # Whose rates the paper prints, and for which setting.
-    bio, ann, none = ("biorrr", problem.setting), ("ann", problem.setting), None
-    alone = analysis.OfflineBioRRR, exact
-    # Whether it takes part; name, algorithm, its options, steps, rates.
-    runners: list[tuple[bool, str, Any, dict[str, Any], int, tuple[str, str] | None]] = [
-        (online and settings.simulation, CIRCUIT, None, {}, steps, bio),
-        (online, problem.bio, analysis.OnlineBioRRR, {}, steps, bio),
-        (not online, problem.bio, *alone, steps, bio),
-        (online and cca, f"{problem.bio}, offline", *alone, offline, ("biorrr", "offline")),
-        (not cca, "IQMD", analysis.IQMD, {"online": online} | exact, dear, none),
-        (not cca, "ANN", analysis.TwoLayerANN, {"online": online} | exact, steps, ann),
-        (online and cca, "MSG-CCA", analysis.CappedMSG, {}, dear, none),
-        (cca, "CCALin", analysis.CCALin, exact, few, none),
-        (cca, "CCALin, 1 step", analysis.CCALin, exact | {"gradient_steps": 1}, few, none),
-        (cca, "SAA", analysis.SAA, exact, few, none),
+    bio, ann = ("biorrr", problem.setting), ("ann", problem.setting)
+    # All seeds stop together.
+    alone, least = (partial(one, tol=0.0) for one in (analysis.OfflineBioRRR, analysis.CCALin))
+    iqmd, net = (
+        partial(one, online=online, tol=0.0) for one in (analysis.IQMD, analysis.TwoLayerANN)
+    )
+    # Whether it takes part; name, algorithm, steps; whose rates the paper prints, and where.
+    runners: list[tuple[bool, str, Any, int, tuple[str, str] | None]] = [
+        (online and settings.simulation, CIRCUIT, None, steps, bio),
+        (online, problem.bio, analysis.OnlineBioRRR, steps, bio),
+        (not online, problem.bio, alone, steps, bio),
+        (online and cca, f"{problem.bio}, offline", alone, offline, ("biorrr", "offline")),
+        (not cca, "IQMD", iqmd, dear, None),
+        (not cca, "ANN", net, steps, ann),
+        (online and cca, "MSG-CCA", analysis.CappedMSG, dear, None),
+        (cca, "CCALin", least, few, None),
+        (cca, "CCALin, 1 step", partial(least, gradient_steps=1), few, None),
+        (cca, "SAA", partial(analysis.SAA, tol=0.0), few, None),
     ]
-    for (runs, name, algorithm, options, own_steps, whose), k in product(runners, settings.k):
+    for (runs, name, algorithm, own_steps, whose), k in product(runners, settings.k):
         if runs:
             printed = whose and settings.rates == "paper"
             rates = printed_rates(data, problem.s, k, *whose) if printed else None
-            yield Contender(problem, name, algorithm, k, own_steps, rates, tuple(options.items()))
+            yield Contender(problem, name, algorithm, k, own_steps, rates)
 
 
 def printed_rates(data: str, s: float, k: int, algorithm: str, setting: str) -> models.Rates | None:
@@ -224,40 +229,6 @@ def printed_rates(data: str, s: float, k: int, algorithm: str, setting: str) -> 
 def plain_name(learner: str, k: int) -> str:
     """Return the prefix of the numbers of a learner at one rank."""
     return f"{''.join(c if c.isalnum() else '_' for c in learner.lower()).strip('_')}_k{k}"
-
-
-def prefix(problem: Problem, settings: CompareSettings) -> str:
-    """Return the prefix of the numbers of a problem, where there are several."""
-    return f"{snake(problem)}_" if settings.all else ""
-
-
-def epochs(rows: int, problem: Problem, settings: CompareSettings) -> float:
-    """Return the passes through the data of online learners; 0 where all data are there at once."""
-    return settings.steps_of(problem) / rows if problem.setting == "online" else 0.0
-
-
-def describe(data: Dataset, problem: Problem, settings: CompareSettings) -> str:
-    """Return in words what was run."""
-    passes = epochs(len(data.X), problem, settings)
-    return (
-        f"{data.name}: {data.direction}; {problem.objective.upper()} {problem.setting},"
-        f" {settings.steps_of(problem):,} {STEPS_ARE[problem.setting]}"
-        + (f" ({passes:.3g} epochs)" if passes else "")
-        + f", {counted(settings.seeds, 'seed')}"
-    )
-
-
-def summary(
-    courses: xr.Dataset, posed: Posed, problem: Problem, settings: CompareSettings
-) -> list[Quantity]:
-    """Return the final numbers of every learner at every rank, and the optimum."""
-    passes = epochs(len(posed.data.X), problem, settings)
-    known = {"s": problem.s, "direction": posed.data.direction, "epochs": passes}
-    found = quantities(known | {f"optimum_k{k}": posed.exact.optimum(k) for k in settings.k})
-    for learner, k in product(courses["learner"].values, settings.k):
-        row = f"{problem}: {learner}, k = {k}" if settings.all else f"{learner}, k = {k}"
-        found += final_numbers(plain_name(learner, k), courses.sel(learner=learner, k=k), row)
-    return [replace(one, name=f"{prefix(problem, settings)}{one.name}") for one in found]
 
 
 def draw(results: xr.Dataset, problem: Problem, title: str, which: str) -> list[Figure]:

@@ -36,9 +36,7 @@ from biorrr.sims.lab import (
     experiment,
     farthest,
     learned,
-    option,
     readable,
-    seeds_option,
     unjudged_because,
 )
 from biorrr.sims.lazy import analysis, np, xr
@@ -50,30 +48,8 @@ COEFFICIENTS = 1e-6  # deviation of a coefficient of the distal rule, on either 
 
 
 @dataclass(frozen=True, kw_only=True)
-class FamilyExperimentSettings(FamilySettings):
+class FamilyExperimentSettings(FamilySettings, seeds=3, s=(0.0, 0.25, 0.5, 0.75, 1.0)):
     """Settings of ``biorrr family``."""
-
-    s: tuple[float, ...] = option(
-        (0.0, 0.25, 0.5, 0.75, 1.0),
-        "0 is RRMSE, 1 is CCA; may be repeated",
-        short="s",
-        at_least=0,
-        at_most=1,
-    )
-    seeds: int = seeds_option(3)
-
-
-CAPTIONS = {
-    "family": (
-        "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first neuron"
-        " of the first seed (black) on the back-propagated error (grey), at three values of s."
-        " Below, against s: eigenvalues of QQ' (diamonds, one per seed) on those of M (dashed);"
-        " excess over the optimum, at most {excess_max}; relative r.m.s. error of the plateau, one"
-        " dot per neuron and seed, at most {plateau_relative_error_max}; and the coefficients of"
-        " the distal rule as fitted to recorded changes (squares, triangles), on s and 1 - s + s"
-        " ridge (dashed)."
-    ),
-}
 
 
 @experiment(
@@ -81,7 +57,17 @@ CAPTIONS = {
     takes="24 s",
     paper='Sec. 3.2, "Parametrizing the projection matrix"; Sec. 5.1, "Neural circuit"',
     measure="excess_max",
-    captions=CAPTIONS,
+    captions={
+        "family": (
+            "The family between RRMSE (s = 0) and CCA (s = 1). Above: the plateau of the first"
+            " neuron of the first seed (black) on the back-propagated error (grey), at three values"
+            " of s. Below, against s: eigenvalues of QQ' (diamonds, one per seed) on those of M"
+            " (dashed); excess over the optimum, at most {excess_max}; relative r.m.s. error of the"
+            " plateau, one dot per neuron and seed, at most {plateau_relative_error_max}; and the"
+            " coefficients of the distal rule as fitted to recorded changes (squares, triangles),"
+            " on s and 1 - s + s ridge (dashed)."
+        ),
+    },
     small={
         "data": SMALL_DATA,
         "s": (0.0, 0.4),
@@ -104,14 +90,8 @@ def family(lab: Lab, settings: FamilyExperimentSettings) -> Findings:
     found = lab.map(learn, {"s": settings.s}, data, exact, seeds=settings.every_seed)
     rules = lab.map(record_rule, {"s": settings.s}, data)
 
-    of_one_seed = ["eigenvalues_M", "plateau", "error"]
-    results = xr.merge(
-        [
-            found.drop_vars([*of_one_seed, "seconds"]),
-            found[of_one_seed].isel(seed=0, drop=True),
-            rules,
-        ]
-    )
+    first = found[["eigenvalues_M", "plateau", "error"]].isel(seed=0, drop=True)
+    results = xr.merge([found.drop_vars([*first.data_vars, "seconds"]), first, rules])
     samples = settings.epochs * len(data.X)
     return Findings(
         title=(
@@ -150,8 +130,8 @@ def learn(
     weights = [{name: getattr(run, name) for name in ("Vx", "Vy", "Q", "R")} for run in runs]
     return [
         compare(learned, centred, exact[s])
-        .assign(seconds=run.attrs["seconds"])
-        .assign_attrs(engine=run.attrs["engine"])
+        .assign(seconds=run.data.attrs["seconds"])
+        .assign_attrs(engine=run.data.attrs["engine"])
         for learned, run in zip(weights, runs, strict=True)
     ]
 
@@ -162,12 +142,14 @@ def compare(
     """Compare a circuit with weights Vx, Vy, Q, R with the exact solution, on centred data."""
     audit = analysis.audit_plateau(data.X, data.Y, **weights, ridge=exact.ridge)
     eigenvalues = np.linalg.eigvalsh(weights["Q"] @ weights["Q"].T)[::-1]
+    expected = exact.eigenvalues[: len(eigenvalues)]
     return xr.Dataset(
         {
             "excess": exact.excess(weights["Vx"]),
             "whitening_error": exact.whitening_error(weights["Vx"]),
             "eigenvalues_QQ": ("component", eigenvalues),
-            "eigenvalues_M": ("component", exact.eigenvalues[: len(eigenvalues)]),
+            "eigenvalues_M": ("component", expected),
+            "eigenvalue_deviation": ("component", eigenvalues / expected - 1),
             "plateau_relative_error": ("pyramidal", audit.plateau_and_error.relative_error),
             "plateau": (("row", "pyramidal"), audit.plateau),
             "error": (("row", "pyramidal"), audit.error),
@@ -195,11 +177,6 @@ def record_rule(task: Task, data: Dataset, s: float) -> dict[str, float]:
     return fit_distal_rule(y, z, a, Vy, eta) | exact
 
 
-def eigenvalue_deviations(results: xr.Dataset) -> xr.DataArray:
-    """Return the relative deviations of the eigenvalues of QQ' from M's."""
-    return results["eigenvalues_QQ"] / results["eigenvalues_M"] - 1
-
-
 def rule_deviation(results: xr.Dataset) -> float:
     """Return the deviation of a coefficient of the distal rule that is farthest from 0, with its
     sign.
@@ -214,14 +191,12 @@ def rule_deviation(results: xr.Dataset) -> float:
 def summary(results: xr.Dataset) -> list[Quantity]:
     """Return the worst of all s and seeds."""
     return [
-        Quantity("excess_max", results["excess"].max().item(), PERCENT),
-        Quantity("whitening_error_max", results["whitening_error"].max().item()),
-        Quantity("eigenvalue_deviation", farthest(eigenvalue_deviations(results)), PERCENT),
-        Quantity(
-            "plateau_relative_error_max", results["plateau_relative_error"].max().item(), PERCENT
-        ),
+        Quantity("excess_max", results["excess"].max(), PERCENT),
+        Quantity("whitening_error_max", results["whitening_error"].max()),
+        Quantity("eigenvalue_deviation", farthest(results["eigenvalue_deviation"]), PERCENT),
+        Quantity("plateau_relative_error_max", results["plateau_relative_error"].max(), PERCENT),
         Quantity("distal_rule_deviation", rule_deviation(results)),
-        Quantity("distal_rule_unexplained_max", results["unexplained"].max().item()),
+        Quantity("distal_rule_unexplained_max", results["unexplained"].max()),
     ]
 
 
@@ -263,7 +238,7 @@ def judge(results: xr.Dataset, unjudged: str, **about: Any) -> Iterator[Claim]:
         )
         yield over(one["whitening_error"].values, text=WHITE, place=WHITE_PLACE, high=WHITENING)
         yield over(
-            [farthest(seed) for seed in eigenvalue_deviations(one)],
+            [farthest(seed) for seed in one["eigenvalue_deviation"]],
             low=-EIGENVALUES,
             high=EIGENVALUES,
             unit=PERCENT,

@@ -30,7 +30,6 @@ from biorrr.sims.lab import (
     data_option,
     experiment,
     option,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import counted
@@ -42,7 +41,7 @@ EXCESS, MEETING, PLATEAU, PARITY, UNTRAINED, RESIDUAL = 0.03, 0.1, 0.25, 0.02, 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class HierarchySettings(ExperimentSettings):
+class HierarchySettings(ExperimentSettings, seeds=3):
     """Settings of ``biorrr hierarchy``."""
 
     data: Data = data_option("digits")
@@ -67,26 +66,11 @@ class HierarchySettings(ExperimentSettings):
     )
     ridge: float = option(0.0, "added to Cxx, by replay that settles as samples do", at_least=0)
     samples: int = option(400_000, "number of samples that are presented", at_least=1000)
-    seeds: int = seeds_option(3)
     quick: bool = option(
         False, "a tenth of the samples and one seed, for a first look without verdicts"
     )
 
 
-CAPTIONS = {
-    "learning": (
-        "Left: excess over the joint optimum of all areas against samples seen, one line per"
-        " seed; the dashed line is the bound of 3 %, and the worst seed ends at {excess_max}."
-        " Right: distance between the feedback weights A and the transposed feed-forward weights"
-        " W, which follow rules of their own and meet. All curves should fall."
-    ),
-    "plateaus": (
-        "Plateau of every cell, at up to 2000 samples after learning, against the error that theory"
-        " gives it at the optimum, one panel per area. Learning has succeeded where the points lie"
-        " on the line. The first seed is shown; the relative r.m.s. deviation, mean over seeds, is"
-        " {plateau_error_max} in the worst area."
-    ),
-}
 # By the quantity that decides; A meets W' where there are several areas.
 CLAIMS = {
     "excess": "local rules bring all areas to their joint optimum",
@@ -105,7 +89,20 @@ CLAIMS = {
     takes="20 s",
     paper="beyond it",
     measure="excess",
-    captions=CAPTIONS,
+    captions={
+        "learning": (
+            "Left: excess over the joint optimum of all areas against samples seen, one line per"
+            " seed; the dashed line is the bound of 3 %, and the worst seed ends at {excess_max}."
+            " Right: distance between the feedback weights A and the transposed feed-forward"
+            " weights W, which follow rules of their own and meet. All curves should fall."
+        ),
+        "plateaus": (
+            "Plateau of every cell, at up to 2000 samples after learning, against the error that"
+            " theory gives it at the optimum, one panel per area. Learning has succeeded where the"
+            " points lie on the line. The first seed is shown; the relative r.m.s. deviation, mean"
+            " over seeds, is {plateau_error_max} in the worst area."
+        ),
+    },
     small={"data": SMALL_DATA, "areas": (2, 2), "samples": 1000, "seeds": 2},
 )
 def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:

@@ -32,7 +32,6 @@ from biorrr.sims.lab import (
     experiment,
     option,
     quantities,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import counted
@@ -53,7 +52,7 @@ Problems = Mapping[str, tuple[Any, Any]]  # X (n_samples, m) and Y (n_samples, n
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterneuronSettings(BasicSettings):
+class InterneuronSettings(BasicSettings, seeds=20):
     """Settings of ``biorrr interneurons``."""
 
     data: tuple[Data, ...] = data_option(("digits",), "beside two synthetic problems")
@@ -65,30 +64,8 @@ class InterneuronSettings(BasicSettings):
         RATIOS, "rates of inhibition, and of R, over others; may be repeated", at_least=1e-3
     )
     samples: int = option(200_000, "samples that each circuit sees", at_least=100)
-    seeds: int = seeds_option(20)
 
 
-CAPTIONS = {
-    "maps": (
-        "Median excess over seeds of both circuits, against the rates of Vx and Vy and that of"
-        " inhibition over them. By theory, pairs of outputs settle above the line, and the excess"
-        " that noise keeps up is below 2 % at the dots. It is so measured at"
-        " {interneurons_tolerated} of the pairs of rates with interneurons, and at"
-        " {direct_tolerated} with direct inhibition."
-    ),
-    "theory": (
-        "Left: decay and frequency of the slowest oscillation near the optimum, against theory,"
-        " off it by {decay_deviation} and {frequency_deviation}, relative, in the median."
-        " Middle: excess with R slower or faster than Q, filled where theory says that it is"
-        " finite. Right: excess against the number of interneurons. Medians over seeds."
-    ),
-    "silence": (
-        "Interneurons fall silent in a trained circuit that has twice as many as outputs. Bars are"
-        " standard deviations over seeds. Runs whose outputs grow without bound are left out. After"
-        " learning, the variance of outputs is {spared_variance} with as many interneurons left as"
-        " there are outputs, and {lost_variance} with one fewer, medians over seeds."
-    ),
-}
 CLAIMS = {  # text, lowest, highest; fixed before the runs
     "agreement": ("theory says at which rates a circuit learns", 0.85, 1.0),
     "excess_over_theory": ("where it learns, theory gives the excess", 0.7, 1.5),
@@ -108,7 +85,28 @@ CLAIMS = {  # text, lowest, highest; fixed before the runs
     takes="3 min",
     paper="beyond it",
     measure="interneurons_tolerated",
-    captions=CAPTIONS,
+    captions={
+        "maps": (
+            "Median excess over seeds of both circuits, against the rates of Vx and Vy and that of"
+            " inhibition over them. By theory, pairs of outputs settle above the line, and the"
+            " excess that noise keeps up is below 2 % at the dots. It is so measured at"
+            " {interneurons_tolerated} of the pairs of rates with interneurons, and at"
+            " {direct_tolerated} with direct inhibition."
+        ),
+        "theory": (
+            "Left: decay and frequency of the slowest oscillation near the optimum, against theory,"
+            " off it by {decay_deviation} and {frequency_deviation}, relative, in the median."
+            " Middle: excess with R slower or faster than Q, filled where theory says that it is"
+            " finite. Right: excess against the number of interneurons. Medians over seeds."
+        ),
+        "silence": (
+            "Interneurons fall silent in a trained circuit that has twice as many as outputs. Bars"
+            " are standard deviations over seeds. Runs whose outputs grow without bound are left"
+            " out. After learning, the variance of outputs is {spared_variance} with as many"
+            " interneurons left as there are outputs, and {lost_variance} with one fewer, medians"
+            " over seeds."
+        ),
+    },
     small={
         "data": (Synthetic(samples=60, m=INPUTS, n=TARGETS, latents=3),),  # one compilation for all
         "k": 2,
@@ -196,7 +194,7 @@ def make_circuit(task: Task, l: int, rates: Any, weights: Mapping[str, Any]) -> 
     if l != DIRECT:
         start = {f"{name}0": value for name, value in weights.items()}
         return circuits.Microcircuit(k=k, rates=rates, interneurons=l, engine=engine, **start)
-    modulator = models.Neuromodulator({path: getattr(rates, path) for path in "xyq"})
+    modulator = models.Neuromodulator(rates)
     lateral = models.Pathway(
         "lateral",
         "pyramidal",

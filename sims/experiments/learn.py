@@ -34,8 +34,6 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lazy import analysis, circuits, np, xr
 
-TRACES = ("plateau", "a", "inhibition", "z")
-
 
 @dataclass(frozen=True, kw_only=True)
 class LearnSettings(TrainingSettings):
@@ -57,55 +55,52 @@ class LearnSettings(TrainingSettings):
     )
 
 
-CAPTIONS = {
-    "learning_curve": (
-        "Objective of the circuit against the number of samples that it has seen, logarithmic"
-        " from the first on, with the start at 0. The lower the"
-        " objective, the more of the instructive input the outputs predict. The dashed line is"
-        " the optimum, the lowest value that so many neurons can reach: a circuit that has"
-        " learned lies on it. In the end it is {excess} above."
-    ),
-    "plateau": (
-        "Four signals of each neuron in stretches of consecutive samples at the start of"
-        " learning, halfway (where the circuit's prediction has come half the way to its final"
-        " form) and at the end. The plateau (black) is what inhibition (green) leaves of the"
-        " distal current (orange). At the start inhibition has nothing to do with the current;"
-        " at the end it predicts it from the neuron's own output (blue), and what is left is the"
-        " error of the prediction. Grey lines are the theory: behind the plateau the"
-        " back-propagated error, behind the inhibition the best prediction of the current."
-        " Learning has succeeded where black lies on grey: above each panel stands the r.m.s."
-        " difference between plateau and theory in it, relative to the r.m.s. of theory. All"
-        " stretches of a neuron share the two scales on the right, in the units of the signals;"
-        " triangles mark values that are too large for them."
-    ),
-    "filters": (
-        "Proximal weights of each neuron, above as learned, below as the exact solution has"
-        " them. Any rotation of the filters predicts equally well, so the learned ones were"
-        " turned to lie as near as possible to the exact ones. The two rows should look the"
-        " same: r is the correlation of the filter with the exact one. The largest angle between"
-        " their spans is {angle_max_deg}."
-    ),
-    "eigenvalues": (
-        "Eigenvalues of QQ', by which interneurons inhibit (diamonds), beside those of the"
-        " matrix M of the exact solution (bars), which say how much of the instructive input"
-        " each filter can predict; minus the sum of the first k is the optimum. Each diamond"
-        " should come to lie at the top of its bar. Q goes on to converge after the filters have"
-        " found the right subspace, and as long as diamonds are off the outputs are not yet of"
-        " unit variance, but the objective does not suffer."
-    ),
-    "excess": (
-        "How far the objective lies above the optimum, in percent of the optimum, against the"
-        " number of samples seen: the mean over all seeds, in a band of one standard deviation."
-        " In the end it is {excess}."
-    ),
-}
-
-
 @experiment(
     shows="the circuit comes within a fraction of a percent of the exact optimum",
     takes="7 s",
     measure="excess",
-    captions=CAPTIONS,
+    captions={
+        "learning_curve": (
+            "Objective of the circuit against the number of samples that it has seen, logarithmic"
+            " from the first on, with the start at 0. The lower the"
+            " objective, the more of the instructive input the outputs predict. The dashed line is"
+            " the optimum, the lowest value that so many neurons can reach: a circuit that has"
+            " learned lies on it. In the end it is {excess} above."
+        ),
+        "plateau": (
+            "Four signals of each neuron in stretches of consecutive samples at the start of"
+            " learning, halfway (where the circuit's prediction has come half the way to its final"
+            " form) and at the end. The plateau (black) is what inhibition (green) leaves of the"
+            " distal current (orange). At the start inhibition has nothing to do with the current;"
+            " at the end it predicts it from the neuron's own output (blue), and what is left is"
+            " the error of the prediction. Grey lines are the theory: behind the plateau the"
+            " back-propagated error, behind the inhibition the best prediction of the current."
+            " Learning has succeeded where black lies on grey: above each panel stands the r.m.s."
+            " difference between plateau and theory in it, relative to the r.m.s. of theory. All"
+            " stretches of a neuron share the two scales on the right, in the units of the signals;"
+            " triangles mark values that are too large for them."
+        ),
+        "filters": (
+            "Proximal weights of each neuron, above as learned, below as the exact solution has"
+            " them. Any rotation of the filters predicts equally well, so the learned ones were"
+            " turned to lie as near as possible to the exact ones. The two rows should look the"
+            " same: r is the correlation of the filter with the exact one. The largest angle"
+            " between their spans is {angle_max_deg}."
+        ),
+        "eigenvalues": (
+            "Eigenvalues of QQ', by which interneurons inhibit (diamonds), beside those of the"
+            " matrix M of the exact solution (bars), which say how much of the instructive input"
+            " each filter can predict; minus the sum of the first k is the optimum. Each diamond"
+            " should come to lie at the top of its bar. Q goes on to converge after the filters"
+            " have found the right subspace, and as long as diamonds are off the outputs are not"
+            " yet of unit variance, but the objective does not suffer."
+        ),
+        "excess": (
+            "How far the objective lies above the optimum, in percent of the optimum, against the"
+            " number of samples seen: the mean over all seeds, in a band of one standard deviation."
+            " In the end it is {excess}."
+        ),
+    },
     small={"data": SMALL_DATA, "epochs": 2, "engine": "numpy"},
 )
 def learn(lab: Lab, settings: LearnSettings) -> Findings:
@@ -116,12 +111,21 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
     ridge = ridge_for(settings, data.X, data.Y, data.trials)
     exact = analysis.ExactSolution(*data.stand_in, settings.s, ridge)
 
-    runs = lab.map(learn_from, {}, data, ridge, seeds=settings.every_seed, keep_unfinished=True)
+    shared = ridge, data.X, data.Y, ("plateau", "a", "inhibition", "z"), 100
+    runs = lab.map(learn_from, {}, *shared, seeds=settings.every_seed, keep_unfinished=True)
 
     first = runs.values[0]
     predicted: Mapping[str, Any] = {}
-    if not lab.failure and "readout" in first.data and can_hold_out(data, settings.cell):
+    # A second circuit can learn most trials: not with slow cells, nor data larger than memory.
+    second = settings.cell != "millivolts" and data.fits_in_memory
+    enough = second and len(np.unique(data.trials)) >= 5
+    if not lab.failure and "readout" in first.data and enough:
         predicted = lab.map(predict_held_out, {"seed": [settings.seed]}, data)
+    held_out = {
+        "held_out_r2": "circuit",
+        "held_out_r2_exact": "exact solution",
+        "held_out_ridge": "ridge",
+    }
     excess = [exact.excess(run.data["Vx"].values) for run in runs.values]
     courses = xr.Dataset(
         {
@@ -152,7 +156,7 @@ def learn(lab: Lab, settings: LearnSettings) -> Findings:
             *learned(data, replace(settings, ridge=ridge), settings.seeds),
             *scores,
             *(
-                Quantity(name, value.item(), "", HELD_OUT[name], row="held-out R2")
+                Quantity(name, value, "", held_out[name], row="held-out R2")
                 for name, value in predicted.items()
             ),
         ],
@@ -179,38 +183,20 @@ def ridge_for(settings: LearnSettings, X: np.ndarray, Y: np.ndarray, trials: np.
     return analysis.choose_ridge(X, Y, settings.k, settings.s, folds=folds, groups=trials).best
 
 
-def learn_from(task: Task, data: Dataset, ridge: float, seeds: Sequence[int]) -> list[circuits.Run]:
-    """Let a circuit learn the data from each of ``seeds``."""
-    return learn_samples(task, seeds, ridge, data.X, data.Y, record=TRACES, snapshots=100)
-
-
-def learn_samples(
+def learn_from(
     task: Task,
-    seeds: Sequence[int],
     ridge: float,
     X: np.ndarray,
     Y: np.ndarray,
-    **saved: Any,
+    record: Sequence[str],
+    snapshots: int,
+    seeds: Sequence[int],
 ) -> list[circuits.Run]:
-    """Let a circuit learn ``X`` (n_samples, m) and ``Y`` (n_samples, n), as the settings ask."""
-    settings = task.settings
-    cell = cell_arguments(settings.cell)
+    """Let a circuit learn ``X`` (n_samples, m) and ``Y`` (n_samples, n) from each of ``seeds``."""
+    settings, cell = task.settings, cell_arguments(task.settings.cell)
     circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=ridge, seed=seeds[0], **cell)
+    saved: Any = {"record": record, "snapshots": snapshots}
     return task.run(circuit, X, Y, seeds, epochs=settings.epochs, centre=True, **saved)
-
-
-HELD_OUT = {
-    "held_out_r2": "circuit",
-    "held_out_r2_exact": "exact solution",
-    "held_out_ridge": "ridge",
-}  # words of what is found
-
-
-def can_hold_out(data: Dataset, cell: str) -> bool:
-    """Return True if a second circuit can learn most trials: not with slow cells, nor data larger
-    than memory.
-    """
-    return cell != "millivolts" and data.fits_in_memory and len(np.unique(data.trials)) >= 5
 
 
 def predict_held_out(task: Task, data: Dataset, seed: int) -> dict[str, float]:
@@ -232,7 +218,7 @@ def predict_held_out(task: Task, data: Dataset, seed: int) -> dict[str, float]:
         "held_out_r2_exact": (exact.Vx(settings.k), exact.readout(settings.k))
     }
     try:
-        (run,) = learn_samples(task, [seed], ridge, X, Y, record=(), snapshots=2)
+        (run,) = learn_from(task, ridge, X, Y, (), 2, [seed])
         filters["held_out_r2"] = run.Vx, run.data["readout"].values
     except circuits.Diverged:
         filters["held_out_r2"] = tuple(np.nan * values for values in filters["held_out_r2_exact"])

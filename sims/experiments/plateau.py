@@ -37,7 +37,6 @@ from biorrr.sims.lab import (
     default_ridge,
     experiment,
     learned,
-    seeds_option,
     unjudged_because,
 )
 from biorrr.sims.lazy import analysis, circuits, np, xr
@@ -48,61 +47,26 @@ PLATEAU = "at the optimum, the calcium plateau potential is equal to a backpropa
 WHITE = "at convergence, the RRR whiteness constraint is indeed satisfied"
 WHITE_PLACE = 'supplement E, "Numerical experiment details"; Fig. 5'
 SNAPSHOTS = 40
-SHOWN_SAMPLES, SHOWN_NEURONS = 50, 4  # that fit a page
 TOLERATED = 0.05  # relative r.m.s. error up to which two signals count as equal
 EXCESS, WHITENING = 0.03, 0.05  # bounds up to which circuits count as having come to the optimum
 # relative error of the distal current alone, below which the data cannot tell what inhibition does
 TELLING = 0.25
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What is said of a signal of the circuit and its theory (Sec. 6)."""
-
-    words: str
-    claim: str
-    case: str = ""
-    tolerated: float = TOLERATED
-
-
 NETWORK = "a - Qn replaces the backpropagated error Vy'eps (of a two-layer network)"
+# What is said of a signal of the circuit and its theory (Sec. 6): words, claim, case, and the error
+# that is tolerated. Circuit and network have each learned by themselves, and neither is exact.
 COMPARED = {
-    "inhibition": Comparison("Qn and Vy'y~", PLATEAU, "inhibition Qn beside Vy'y~"),
-    "plateau": Comparison("plateau and Vy'(y - y~)", PLATEAU),
-    # Circuit and network have each learned by themselves, and neither is exact.
-    "network": Comparison("plateau and backprop's Vy'eps", NETWORK, tolerated=0.10),
-}
-
-CAPTIONS = {
-    "plateau": (
-        "Plateau, distal current, inhibition and output of each neuron before, halfway through and"
-        " after learning, on the same samples, with learning off and on shared scales; behind them"
-        " in grey what theory says: the back-propagated error Vy'(y - ỹ) behind the plateau, and"
-        " Vy'ỹ, what the regression on x predicts of the distal current, behind the inhibition. The"
-        " first seed is shown, at the s that stands below. Above each panel stands how far the"
-        " plateau deviates from theory over all samples, as r.m.s. relative to that of theory."
-        " Halfway is where the circuit's prediction has come half the way to its final form. After"
-        " learning the median deviation over neurons, seeds and s is {plateau_relative_error_end},"
-        " the largest {plateau_relative_error_max}."
-    ),
-    "audit": (
-        "Above: inhibition and plateau after learning against what theory expects, each dot one"
-        " sample of one neuron of the first seed, at the s that stands below; on the dashed line"
-        " they are equal. Right, at s = 0, against the error that reaches the first layer of a"
-        " network trained by back-propagation. Below: their correlation and"
-        " their relative r.m.s. error through learning, median over neurons and seeds in a band"
-        " from the lowest to the highest; and how large the error of the plateau is, and would be"
-        " without inhibition ({plateau_relative_error_no_inhibition}) or with that of other samples"
-        " ({plateau_relative_error_other_inhibition})."
-    ),
+    "inhibition": ("Qn and Vy'y~", PLATEAU, "inhibition Qn beside Vy'y~", TOLERATED),
+    "plateau": ("plateau and Vy'(y - y~)", PLATEAU, "", TOLERATED),
+    "network": ("plateau and backprop's Vy'eps", NETWORK, "", 0.10),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlateauSettings(FamilySettings):
+class PlateauSettings(FamilySettings, seeds=5):
     """Settings of ``biorrr plateau``."""
 
-    seeds: int = seeds_option(5)
     cell: str = cell_option()
 
 
@@ -111,15 +75,39 @@ class PlateauSettings(FamilySettings):
     takes="22 s",
     paper=PLACE,
     measure="plateau_relative_error_end",
-    captions=CAPTIONS,
+    captions={
+        "plateau": (
+            "Plateau, distal current, inhibition and output of each neuron before, halfway through"
+            " and after learning, on the same samples, with learning off and on shared scales;"
+            " behind them in grey what theory says: the back-propagated error Vy'(y - ỹ) behind the"
+            " plateau, and Vy'ỹ, what the regression on x predicts of the distal current, behind"
+            " the inhibition. The first seed is shown, at the s that stands below. Above each panel"
+            " stands how far the plateau deviates from theory over all samples, as r.m.s. relative"
+            " to that of theory. Halfway is where the circuit's prediction has come half the way to"
+            " its final form. After learning the median deviation over neurons, seeds and s is"
+            " {plateau_relative_error_end}, the largest {plateau_relative_error_max}."
+        ),
+        "audit": (
+            "Above: inhibition and plateau after learning against what theory expects, each dot one"
+            " sample of one neuron of the first seed, at the s that stands below; on the dashed"
+            " line they are equal. Right, at s = 0, against the error that reaches the first layer"
+            " of a network trained by back-propagation. Below: their correlation and their relative"
+            " r.m.s. error through learning, median over neurons and seeds in a band from the"
+            " lowest to the highest; and how large the error of the plateau is, and would be"
+            " without inhibition ({plateau_relative_error_no_inhibition}) or with that of other"
+            " samples ({plateau_relative_error_other_inhibition})."
+        ),
+    },
     small={"data": SMALL_DATA, "epochs": 2, "seeds": 1, "engine": "cpp"},
 )
 def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     """Let circuits learn, record them with learning off, and compare their plateaus with theory."""
+    from biorrr.analysis.figures import agreement
+
     settings = lab.set(s=tuple(dict.fromkeys(settings.s)))
     data = lab.load(settings.data, settings.k)
-    millivolts = settings.cell == "millivolts"
-    usual = MILLIVOLT_EPOCHS if millivolts else -(-CONVERGED_SAMPLES // len(data.X))
+    usual = -(-CONVERGED_SAMPLES // len(data.X))
+    usual = MILLIVOLT_EPOCHS if settings.cell == "millivolts" else usual
     settings = lab.fill_in(ridge=default_ridge(data), epochs=usual)
     exact = {s: analysis.ExactSolution(*data.stand_in, s, settings.ridge) for s in settings.s}
 
@@ -129,7 +117,11 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
     unjudged = unjudged_because(settings, samples)
     names = ["", *(f"s-{in_full(s)}" for s in settings.s[1:])]  # sets their files apart
     members = {name: member(found, s) for name, s in zip(names, settings.s, strict=True)}
-    excess, white = (found[name][..., -1].max().item() for name in ("excess", "whitening_error"))
+    end = found[["excess", "whitening_error"]].isel(snapshot=-1)
+    figures = []
+    for which, one in members.items():
+        figures.append(Figure("plateau", partial(agreement.plot_recorded, one), which))
+        figures.append(Figure("audit", partial(agreement.plot_agreement, one, TOLERATED), which))
     return Findings(
         title=(
             f"{data.name}: s = {', '.join(map(in_full, settings.s))}, {settings.k} neurons,"
@@ -140,15 +132,17 @@ def plateau(lab: Lab, settings: PlateauSettings) -> Findings:
             *learned(data, settings),
             Quantity("seeds", settings.seeds),
             *measured(found),
-            Quantity("excess_max", excess, PERCENT, "excess, at most"),
+            Quantity("excess_max", end["excess"].max(), PERCENT, "excess, at most"),
             *baseline_quantities(exact[settings.s[0]], settings.k),
-            Quantity("whitening_error_max", white, "", "whitening error, at most"),
+            Quantity(
+                "whitening_error_max", end["whitening_error"].max(), "", "whitening error, at most"
+            ),
             Quantity("samples", samples),
             Quantity("engine", found.attrs.get("engine", settings.engine)),
-            Quantity("seconds", found["seconds"].sum().item()),
+            Quantity("seconds", found["seconds"].sum()),
         ],
         data={f"run-{name}" if name else "run": one for name, one in members.items()},
-        figures=[figure for name, one in members.items() for figure in draw(one, name)],
+        figures=figures,
         claims=[
             claim for one in members.values() for claim in judge(one, unjudged, data=data.name)
         ],
@@ -169,14 +163,9 @@ def follow(
 
     settings, cell = task.settings, cell_arguments(task.settings.cell)
     circuit = settings.make_circuit(k=settings.k, s=s, ridge=settings.ridge, seed=seeds[0], **cell)
-    saved: dict[str, Any] = {
-        "epochs": settings.epochs,
-        "centre": True,
-        "record": (),
-        "snapshots": SNAPSHOTS,
-    }
+    how: Any = {"epochs": settings.epochs, "centre": True, "record": (), "snapshots": SNAPSHOTS}
     results = []
-    for seed, run in zip(seeds, task.run(circuit, data.X, data.Y, seeds, **saved), strict=True):
+    for seed, run in zip(seeds, task.run(circuit, data.X, data.Y, seeds, **how), strict=True):
         show = partial(record, task, run, s, data)
         found = compare_with_theory(run.data, data.centred(), exact[s], show, seed)
         results.append(run.data.merge(found).assign(seconds=run.data.attrs["seconds"]))
@@ -197,14 +186,8 @@ def record(
     # Without a ridge: replay changes nothing where nothing is learned.
     cell, engine = cell_arguments(task.settings.cell), run.data.attrs["engine"]
     circuit = task.settings.make_circuit(k=task.settings.k, s=s, engine=engine, **cell)
-    how: dict[str, Any] = {
-        "order": "sequential",
-        "record": SIGNALS,
-        "snapshots": 1,
-        "every": 1,
-        "plastic": False,
-    }
-    traces = task.run(circuit, data.X, data.Y, start=start, centre=True, **how).data
+    how: Any = {"order": "sequential", "plastic": False, "record": SIGNALS, "every": 1}
+    traces = task.run(circuit, data.X, data.Y, start=start, centre=True, snapshots=1, **how).data
     in_order = np.argsort(traces["sample"].values % len(data.X))
     held = traces.mean("time") if "time" in traces.dims else traces
     return {name: held[name].values[in_order] for name in SIGNALS}
@@ -220,18 +203,9 @@ def member(found: xr.Dataset, s: float) -> xr.Dataset:
     )
 
 
-def draw(results: xr.Dataset, which: str) -> list[Figure]:
-    """Return the figures of one s."""
-    from biorrr.analysis.figures import agreement
-
-    plateaus = partial(agreement.plot_recorded, results, SHOWN_SAMPLES, SHOWN_NEURONS)
-    audit = partial(agreement.plot_agreement, results, TOLERATED)
-    return [Figure("plateau", plateaus, which), Figure("audit", audit, which)]
-
-
 def measured(results: xr.Dataset) -> Iterator[Quantity]:
     """Yield how the recorded traces agree with theory: medians over neurons, seeds and s."""
-    for name, comparison in COMPARED.items():
+    for name, (row, *_) in COMPARED.items():
         scores = results["agreement"].sel(comparison=name)
         if scores.isnull().all():  # without s = 0 there is no network
             continue
@@ -246,12 +220,11 @@ def measured(results: xr.Dataset) -> Iterator[Quantity]:
             "correlation_start": (correlation[..., 0, :].median(), "", "correlation at the start"),
         }
         for key, (value, unit, words) in values.items():
-            yield Quantity(f"{name}_{key}", value.item(), unit, words, row=comparison.words)
+            yield Quantity(f"{name}_{key}", value, unit, words, row=row)
     row = "relative error of the plateau under the null hypothesis"
-    nulls = {"no_inhibition": "without inhibition"}
-    nulls["other_inhibition"] = "with the inhibition of other samples"
-    for name, words in nulls.items():
-        error = results["null_error"].sel(null=name).median().item()
+    others = "with the inhibition of other samples"
+    for name, words in {"no_inhibition": "without inhibition", "other_inhibition": others}.items():
+        error = results["null_error"].sel(null=name).median()
         yield Quantity(f"plateau_relative_error_{name}", error, PERCENT, words, row=row)
 
 
@@ -272,7 +245,7 @@ def judge(results: xr.Dataset, unjudged: str, **about: Any) -> Iterator[Claim]:
     least = float(results["null_error"].min())
     cannot_tell = f"these data cannot tell: without inhibition the error would be {least:.0%}"
     for name in results["comparison"].values:
-        comparison = COMPARED[name]
+        _, text, case, tolerated = COMPARED[name]
         found = results["agreement"].sel(comparison=name).isel(stage=-1)
         error, correlation = (found.sel(measure=one) for one in ("relative_error", "correlation"))
         numbers = {"lowest correlation": float(correlation.min())}
@@ -282,11 +255,11 @@ def judge(results: xr.Dataset, unjudged: str, **about: Any) -> Iterator[Claim]:
             why = unjudged or (cannot_tell if least < TELLING else "")
         yield over(
             error.max("pyramidal").values,
-            text=comparison.claim,
+            text=text,
             place=PLACE,
-            high=comparison.tolerated,
+            high=tolerated,
             unit=PERCENT,
-            case=comparison.case,
+            case=case,
             run=run,
             numbers=numbers,
             unjudged=why,

@@ -19,11 +19,11 @@ from typing import Any
 from biorrr.sims.data import SMALL_DATA, Data, Dataset
 from biorrr.sims.lab import (
     PERCENT,
-    ExperimentSettings,
     Figure,
     Findings,
     Lab,
     Quantity,
+    RegressionSettings,
     SettingsError,
     Task,
     baseline_quantities,
@@ -32,7 +32,6 @@ from biorrr.sims.lab import (
     default_ridge,
     experiment,
     option,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import as_key, counted
@@ -248,7 +247,7 @@ MILLIVOLT_DEPARTURES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class RobustnessSettings(ExperimentSettings):
+class RobustnessSettings(RegressionSettings, seeds=5):
     """Settings of ``biorrr robustness``."""
 
     data: tuple[Data, ...] = data_option(("digits", "synthetic"))
@@ -256,15 +255,12 @@ class RobustnessSettings(ExperimentSettings):
         ("all",),
         f"which to try, of {', '.join((*DEPARTURES, *MILLIVOLT_DEPARTURES))}; may be repeated",
     )
-    k: int = option(2, "pyramidal neurons, the rank of the regression", short="k", at_least=1)
-    s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     samples: int | None = option(
         None,
         f"samples each circuit sees, to the end of an epoch; {SAMPLES['algebraic']:,} by default, "
         f"{SAMPLES['millivolts']:,} with cells in millivolts",
         at_least=1,
     )
-    seeds: int = seeds_option(5)
     cell: str = option(
         "algebraic", "what cells are before they are changed", choices=tuple(SAMPLES)
     )
@@ -284,23 +280,20 @@ class RobustnessSettings(ExperimentSettings):
         return {name: self.ranges[name].values[:: 2 if self.quick else 1] for name in names}
 
 
-CAPTIONS = {
-    "robustness": (
-        "How far a circuit can depart from the paper's and still learn. Each row changes one thing,"
-        " from mild on the left to severe on the right (rows with a star have no order). A field"
-        " shows the value and, below it, how far the objective ends above the optimum, mean over"
-        " seeds. Blue: the circuit learns. Orange: learning is broken, with an excess of 5 % and"
-        " more."
-    )
-}
-
-
 @experiment(
     shows="[how much biology](docs/robustness.md) the theory survives",
     takes="2.5 min",
     paper="beyond it",
     measure=lambda settings: f"{as_key(settings.data[0].name)}_plain",
-    captions=CAPTIONS,
+    captions={
+        "robustness": (
+            "How far a circuit can depart from the paper's and still learn. Each row changes one"
+            " thing, from mild on the left to severe on the right (rows with a star have no order)."
+            " A field shows the value and, below it, how far the objective ends above the optimum,"
+            " mean over seeds. Blue: the circuit learns. Orange: learning is broken, with an excess"
+            " of 5 % and more."
+        )
+    },
     small={
         "data": (SMALL_DATA,),
         "samples": 60,

@@ -14,22 +14,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.data import SMALL_DATA, Data, Dataset
+from biorrr.sims.data import SMALL_DATA, Dataset
 from biorrr.sims.lab import (
     PERCENT,
     Claim,
-    ExperimentSettings,
     Figure,
     Findings,
     Lab,
+    LearnerSettings,
     Quantity,
     Task,
     compiled_if_possible,
-    data_option,
     experiment,
     farthest,
     option,
-    seeds_option,
+    quantities,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import in_full
@@ -44,43 +43,22 @@ PLACE = 'supplement D, "Decoupling the interneuron synapses"'
 # eta/tau from 0.0003 to 0.003.
 PROXIMAL, DISTAL = 24.0, 1.0
 DURATION = 60.0  # of a run, in 1/(eta/tau) samples
-MET, LEARNED = (
-    1e-4,
-    0.05,
-)  # ||R - Q'|| / ||Q|| and excess up to which R has met Q' in circuits that learn
+# ||R - Q'|| / ||Q|| and excess up to which R has met Q' in circuits that learn
+MET, LEARNED = 1e-4, 0.05
 SIGNS = "positive", "negative"  # of the eigenvalues of QR at the start
 
 
 @dataclass(frozen=True, kw_only=True)
-class SymmetrySettings(ExperimentSettings):
+class SymmetrySettings(LearnerSettings, seeds=8):
     """Settings of ``biorrr symmetry``."""
 
-    data: Data = data_option("digits")
-    k: int = option(2, "pyramidal neurons, and as many interneurons", short="k", at_least=1)
-    s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
+    ridge: float = option(0.0, "added to Cxx and Cyy", at_least=0)
     etas: tuple[float, ...] = option(
         (0.0003, 0.001, 0.003),
         "rates eta/tau of Q and R; may be repeated; noise of learning grows with them",
         at_least=1e-5,
         at_most=0.5,
     )
-    ridge: float = option(0.0, "added to Cxx and Cyy", at_least=0)
-    seeds: int = seeds_option(8)
-
-
-CAPTIONS = {
-    "symmetry": (
-        "How the weights R, from pyramidal cells to interneurons, find the transpose of Q, the"
-        " weights back, though both start at random and neither sees the other, in circuits that"
-        " learn meanwhile. All panels share an axis: samples times the rate eta/tau of Q and R."
-        " Left: distance between the two, over its start, from several starts each; the theory"
-        " (dashed) has no free parameter, and the marks should lie on it; they are off it by at"
-        " most {relative_error_max} of it. Middle: ||QQ'||, by which interneurons inhibit,"
-        " relative to that of the exact solution. If R and Q only faded together, it would fall to"
-        " 0; in the end ||R - Q'|| / ||Q|| is at most {distance_max}. Right: excess of the"
-        " circuits over the optimum, in the end at most {excess_max}."
-    )
-}
 
 
 @experiment(
@@ -88,16 +66,27 @@ CAPTIONS = {
     takes="9 s",
     paper=PLACE,
     measure="relative_error_max",
-    captions=CAPTIONS,
+    captions={
+        "symmetry": (
+            "How the weights R, from pyramidal cells to interneurons, find the transpose of Q, the"
+            " weights back, though both start at random and neither sees the other, in circuits"
+            " that learn meanwhile. All panels share an axis: samples times the rate eta/tau of Q"
+            " and R. Left: distance between the two, over its start, from several starts each; the"
+            " theory (dashed) has no free parameter, and the marks should lie on it; they are off"
+            " it by at most {relative_error_max} of it. Middle: ||QQ'||, by which interneurons"
+            " inhibit, relative to that of the exact solution. If R and Q only faded together, it"
+            " would fall to 0; in the end ||R - Q'|| / ||Q|| is at most {distance_max}. Right:"
+            " excess of the circuits over the optimum, in the end at most {excess_max}."
+        )
+    },
     small={"data": SMALL_DATA, "etas": (0.1, 0.3), "seeds": 2, "engine": "numpy"},
 )
 def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     """Follow Q and R from unrelated starts, and compare their meeting with theory."""
     from biorrr.analysis.figures.inhibition import plot_meeting
 
-    settings = lab.set(
-        engine=compiled_if_possible(settings.engine)
-    )  # each run is short, but there are many
+    # Each run is short, but there are many.
+    settings = lab.set(engine=compiled_if_possible(settings.engine))
     data = lab.load(settings.data, settings.k)
     exact = analysis.ExactSolution(*data.stand_in, settings.s, settings.ridge)
 
@@ -105,30 +94,29 @@ def symmetry(lab: Lab, settings: SymmetrySettings) -> Findings:
     results = lab.map(follow, over, data, exact)
 
     found = summary(results)
-    setup = {
-        "data": data.name,
-        "k": settings.k,
-        "s": settings.s,
-        "starts": settings.seeds,
-        "engine": settings.engine,
-    }
     return Findings(
         title=(
             f"{data.name}: ||Q' - R|| from {settings.seeds} starts of each kind; data are centred"
         ),
-        quantities=[*(Quantity(name, value) for name, value in setup.items()), *found.values()],
+        quantities=[
+            *quantities({"data": data.name, "k": settings.k, "s": settings.s}),
+            *quantities({"starts": settings.seeds, "engine": settings.engine}),
+            *found.values(),
+        ],
         data={"run": results},
         figures=[
             Figure("symmetry", partial(plot_meeting, results, found["relative_error_max"].value))
         ],
         claims=[decay(settings, data.name, found)],
         own_tests=[
-            Claim.about(
-                found["negative_diverged"],
-                "no circuit runs away from a start where QR has a negative eigenvalue",
-            ),
-            Claim.about(found["distance_max"], "R is Q' in the end, relative to ||Q||"),
-            Claim.about(found["excess_max"], "circuits learn while R finds Q'"),
+            Claim.about(found[name], text)
+            for name, text in {
+                "negative_diverged": (
+                    "no circuit runs away from a start where QR has a negative eigenvalue"
+                ),
+                "distance_max": "R is Q' in the end, relative to ||Q||",
+                "excess_max": "circuits learn while R finds Q'",
+            }.items()
         ],
     )
 
@@ -150,61 +138,39 @@ def follow(
     the rounding error to expect in it, ||Q' - R|| / ||Q||, ||QQ'|| over that of the exact solution,
     the excess, and the mean power |z|^2 of the output; and whether it diverged.
     """
-    settings = task.settings
+    settings, k, s = task.settings, task.settings.k, task.settings.s
+    power_x, power_y = data.X.var(axis=0).sum(), data.Y.var(axis=0).sum()
+    rates = models.Rates(  # of Vx and Vy to suit the scale of the data
+        x=models.Rate(PROXIMAL * eta / (power_x * -exact.optimum(k))),
+        y=models.Rate(DISTAL * eta / (1 - s + s * power_y)),
+        q=models.Rate(eta),
+    )
+    weights = unrelated(start, k, exact, eigenvalues == "negative")
     circuit = settings.make_circuit(
-        k=settings.k,
-        s=settings.s,
-        ridge=settings.ridge,
-        seed=start,
-        rates=rates(settings, eta, data, exact),
-        **unrelated(start, settings.k, exact, eigenvalues == "negative"),
+        k=k, s=s, ridge=settings.ridge, seed=start, rates=rates, **weights
     )
     order = np.random.default_rng(start).integers(len(data.X), size=math.ceil(DURATION / eta))
+    saved: Any = {"record": (), "snapshots": ("linear", SNAPSHOTS)}
     try:
-        run = task.run(
-            circuit,
-            data.X,
-            data.Y,
-            order=order,
-            record=(),
-            snapshots=("linear", SNAPSHOTS),
-            centre=True,
-        )
+        run = task.run(circuit, data.X, data.Y, order=order, centre=True, **saved)
     except circuits.Diverged as error:
         run = error.run
-    weights, Q = run.data, run.data["Q"].values
+    Vx, Q = run.data["Vx"].values, run.data["Q"].values
     with np.errstate(over="ignore"):  # of a circuit that has diverged
-        power = np.square(data.centred().X @ weights["Vx"].values).mean(axis=1).sum(axis=1)
+        power = np.square(data.centred().X @ Vx).mean(axis=1).sum(axis=1)
         inhibition = np.linalg.norm(Q @ Q.swapaxes(1, 2), axis=(1, 2))
-    decay = analysis.symmetry_decay(weights["Q"], weights["R"], weights["seen"], eta)
+    decay = analysis.symmetry_decay(Q, run.data["R"], run.data["seen"], eta)
     return {
         "seen": ("snapshot", decay.samples),
         "ratio": ("snapshot", decay.measured / decay.measured[0]),
         "predicted": ("snapshot", decay.predicted / decay.measured[0]),
         "rounding": ("snapshot", decay.rounding / decay.measured[0]),
         "distance": ("snapshot", run.r_minus_qt_relative),
-        "inhibition": (
-            "snapshot",
-            inhibition / np.linalg.norm(exact.eigenvalues[: settings.k]),
-        ),
-        "excess": ("snapshot", exact.excess(weights["Vx"].values)),
+        "inhibition": ("snapshot", inhibition / np.linalg.norm(exact.eigenvalues[:k])),
+        "excess": ("snapshot", exact.excess(Vx)),
         "power": ("snapshot", power),
         "diverged": int(run.ended == "diverged"),
     }
-
-
-def rates(
-    settings: SymmetrySettings, eta: float, data: Dataset, exact: analysis.ExactSolution
-) -> models.Rates:
-    """Return constant rates: of Q and R as given, of Vx and Vy to suit the scale of
-    the data.
-    """
-    power_x, power_y = data.X.var(axis=0).sum(), data.Y.var(axis=0).sum()
-    return models.Rates(
-        x=models.Rate(PROXIMAL * eta / (power_x * -exact.optimum(settings.k))),
-        y=models.Rate(DISTAL * eta / (1 - settings.s + settings.s * power_y)),
-        q=models.Rate(eta),
-    )
 
 
 def unrelated(
@@ -226,36 +192,25 @@ def summary(results: xr.Dataset) -> dict[str, Quantity]:
     """Return the errors of the theory, the peaks of the output's power, and how many runs diverged,
     by name.
     """
-    error = (results["ratio"] / results["predicted"] - 1).where(
-        results["predicted"] > SMALLEST_RATIO
-    )
+    predicted = results["predicted"]
+    error = (results["ratio"] / predicted - 1).where(predicted > SMALLEST_RATIO)
     usual = error.sel(eigenvalues="positive")
     # A run that diverges has weights so large that their difference is nothing but rounding error.
-    resolved = error.where(results["predicted"] > results["rounding"]).sel(eigenvalues="negative")
+    resolved = error.where(predicted > results["rounding"]).sel(eigenvalues="negative")
     peaks = results["power"].max("snapshot").median("start")
     found: list[Quantity] = []
     for eta in results["eta"].values:
-        at = in_full(eta)
-        row = f"eta/tau = {at}"
-        peak, excited = (
-            float(peaks.sel(eta=eta, eigenvalues=sign)) for sign in ("positive", "negative")
-        )
+        at, (peak, excited) = in_full(eta), (peaks.sel(eta=eta, eigenvalues=sign) for sign in SIGNS)
         deviation = abs(farthest(usual.sel(eta=eta)))
-        found += [
-            Quantity(
-                f"relative_error_{at}", deviation, "", "relative deviation from theory", row=row
-            ),
-            Quantity(f"negative_relative_error_{at}", abs(farthest(resolved.sel(eta=eta)))),
-            Quantity(f"peak_power_{at}", peak, "", "peak output power", row=row),
-            Quantity(
-                f"negative_peak_power_{at}",
-                excited,
-                "",
-                "with a negative eigenvalue of QR",
-                row=row,
-            ),
-        ]
-    diverged, runaways = (int(count) for count in results["diverged"].sum(("eta", "start")))
+        found += quantities(
+            {
+                f"relative_error_{at}": (deviation, "", "relative deviation from theory"),
+                f"negative_relative_error_{at}": abs(farthest(resolved.sel(eta=eta))),
+                f"peak_power_{at}": (peak, "", "peak output power"),
+                f"negative_peak_power_{at}": (excited, "", "with a negative eigenvalue of QR"),
+            },
+            f"eta/tau = {at}",
+        )
     # Starts with a negative eigenvalue are as unrelated as others, but one that runs away is none
     # of the paper's.
     whole = resolved.where(results["diverged"].sel(eigenvalues="negative") == 0)
@@ -264,31 +219,19 @@ def summary(results: xr.Dataset) -> dict[str, Quantity]:
         farthest(whole, 0.0),
         key=lambda one: math.inf if math.isnan(one) else abs(one),
     )
+    diverged, runaways = (int(count) for count in results["diverged"].sum(("eta", "start")))
+    # Among circuits that have not diverged.
+    end = results[["distance", "excess"]].isel(snapshot=-1).where(results["diverged"] == 0).max()
+    met, learned = "||R - Q'|| / ||Q|| in the end, at most", "excess in the end, at most"
     found += [
         Quantity("diverged", diverged),
         Quantity("negative_diverged", runaways, bound=(0, 0)),
         Quantity("relative_error_max", abs(deviation)),
         Quantity("deviation", deviation, bound=(-TOLERANCE, TOLERANCE)),
-        Quantity(
-            "distance_max",
-            last(results, "distance"),
-            words="||R - Q'|| / ||Q|| in the end, at most",
-            bound=(0, MET),
-        ),
-        Quantity(
-            "excess_max",
-            last(results, "excess"),
-            PERCENT,
-            "excess in the end, at most",
-            bound=(-1e-9, LEARNED),
-        ),
+        Quantity("distance_max", end["distance"], words=met, bound=(0, MET)),
+        Quantity("excess_max", end["excess"], PERCENT, learned, bound=(-1e-9, LEARNED)),
     ]
     return {one.name: one for one in found}
-
-
-def last(results: xr.Dataset, name: str) -> float:
-    """Return the largest last value of a course among circuits that have not diverged."""
-    return float(results[name].isel(snapshot=-1).where(results["diverged"] == 0).max())
 
 
 def decay(settings: SymmetrySettings, data: str, found: Mapping[str, Quantity]) -> Claim:

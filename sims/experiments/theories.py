@@ -31,7 +31,6 @@ from biorrr.sims.lab import (
     data_option,
     experiment,
     option,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import counted
@@ -60,7 +59,7 @@ THEORIES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class TheoriesSettings(BasicSettings):
+class TheoriesSettings(BasicSettings, seeds=3):
     """Settings of ``biorrr theories``."""
 
     data: tuple[Data, ...] = data_option(("digits", "synthetic"))
@@ -81,7 +80,6 @@ class TheoriesSettings(BasicSettings):
     simulated_draws: int = option(
         50, "of these draws, how many are simulated with fixed feedback", at_least=0
     )
-    seeds: int = seeds_option(3)
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -89,22 +87,19 @@ class TheoriesSettings(BasicSettings):
         return tuple(name for name in THEORIES if {"all", name} & set(self.theories))
 
 
-CAPTIONS = {
-    "theories": (
-        "Rival theories on the same samples, one dot per seed. From left to right: excess over the"
-        " optimum of each theory (RRMSE, of Bio-CCA also CCA), with ticks where law 1 predicts it;"
-        " participation ratio and whitening error of the outputs. A theory that diverges has an"
-        " excess of 100 % and no other scores."
-    ),
-}
-
-
 @experiment(
     shows="[rival theories](docs/theories.md) of learning in dendrites, beside one exact solution",
     takes="8 min",
     paper="beyond it",
     measure=lambda settings: key_of(settings.data[0].name, settings.chosen[0], "excess"),
-    captions=CAPTIONS,
+    captions={
+        "theories": (
+            "Rival theories on the same samples, one dot per seed. From left to right: excess over"
+            " the optimum of each theory (RRMSE, of Bio-CCA also CCA), with ticks where law 1"
+            " predicts it; participation ratio and whitening error of the outputs. A theory that"
+            " diverges has an excess of 100 % and no other scores."
+        ),
+    },
     small={
         "data": (SMALL_DATA,),
         "theories": ("Bio-RRR", "fixed feedback"),

@@ -29,7 +29,6 @@ from biorrr.sims.lab import (
     experiment,
     option,
     quantities,
-    seeds_option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
 from biorrr.sims.words import counted
@@ -52,7 +51,7 @@ TIME_CONSTANT_ERROR, PLACE_ERROR, WIDTH_ERROR = 0.05, 2.0, 0.05  # relative, cm,
 
 
 @dataclass(frozen=True, kw_only=True)
-class TimingSettings(ExperimentSettings):
+class TimingSettings(ExperimentSettings, seeds=3):
     """Settings of ``biorrr timing``."""
 
     data: Data = data_option(Synthetic(samples=20_000, m=10, n=8), "data of the second experiment")
@@ -75,7 +74,6 @@ class TimingSettings(ExperimentSettings):
     samples: int = option(
         1_600_000, "samples each circuit of the second experiment sees", at_least=1000
     )
-    seeds: int = seeds_option(3)
     quick: bool = option(
         False, f"{QUICK_SAMPLES} samples and one seed: a first look, without verdicts"
     )
@@ -95,28 +93,6 @@ CLAIMS = {
     "field_place_error": "the field that plateaus make has its peak where the traces predict it",
     "field_width_error": "the field that plateaus make is as wide as the traces predict",
 }
-CAPTIONS = {
-    "lags": (
-        "Change of a weight when an input (ten pulses at 20 Hz) is paired five times with a plateau"
-        " of 300 ms, against how long the plateau comes after the input. With eligibility traces"
-        " (dots) plasticity bridges seconds on either side, along the theory (dashed); the paper's"
-        " rule (squares) needs both at the same time. Time constants fitted to the dots are"
-        " {tau_x_fitted} of the input and {tau_plateau_fitted} of the plateau."
-    ),
-    "delays": (
-        "Angle between the filters that a circuit learns and the fixed point of learning with"
-        " traces, against the number of samples by which instruction is late. Dots are seeds, lines"
-        " join medians; the band is where the fixed point counts as found. Without traces one"
-        " sample of delay ends learning; with traces the circuit finds the fixed point, less"
-        " precisely the later the instruction: to {angle_traces_max} at the longest delay."
-    ),
-    "field": (
-        "Place fields of a cell on a circular track after plateaus at one place (grey band), each"
-        " relative to its own peak. With traces the field begins before the place of the plateau,"
-        " as the theory (dashed) says: its middle is at {field_place}, by theory at"
-        " {predicted_place}."
-    ),
-}
 
 
 @experiment(
@@ -124,7 +100,29 @@ CAPTIONS = {
     takes="22 s",
     paper="beyond it",
     measure="angle_traces",
-    captions=CAPTIONS,
+    captions={
+        "lags": (
+            "Change of a weight when an input (ten pulses at 20 Hz) is paired five times with a"
+            " plateau of 300 ms, against how long the plateau comes after the input. With"
+            " eligibility traces (dots) plasticity bridges seconds on either side, along the theory"
+            " (dashed); the paper's rule (squares) needs both at the same time. Time constants"
+            " fitted to the dots are {tau_x_fitted} of the input and {tau_plateau_fitted} of the"
+            " plateau."
+        ),
+        "delays": (
+            "Angle between the filters that a circuit learns and the fixed point of learning with"
+            " traces, against the number of samples by which instruction is late. Dots are seeds,"
+            " lines join medians; the band is where the fixed point counts as found. Without traces"
+            " one sample of delay ends learning; with traces the circuit finds the fixed point,"
+            " less precisely the later the instruction: to {angle_traces_max} at the longest delay."
+        ),
+        "field": (
+            "Place fields of a cell on a circular track after plateaus at one place (grey band),"
+            " each relative to its own peak. With traces the field begins before the place of the"
+            " plateau, as the theory (dashed) says: its middle is at {field_place}, by theory at"
+            " {predicted_place}."
+        ),
+    },
     small={
         "data": Synthetic(samples=200, m=5, n=4, latents=3),
         "samples": 1000,

@@ -28,27 +28,25 @@ from biorrr.sims.lab import (
 )
 from biorrr.sims.lazy import circuits, nx
 
-CAPTIONS = {
-    "wiring": (
-        "The circuit after learning. Triangles are pyramidal cells, each between its basal"
-        " dendrites (below) and its apical dendrite (above); circles are interneurons. Horizontal"
-        " lines are the axons of inputs and of interneurons; beside each pyramidal cell rises its"
-        " own axon, which crosses the dendrites of interneurons. Where an axon crosses a"
-        " dendrite there is a synapse: an arrowhead if activity in the axon raises the target, a"
-        " bar if it lowers it. Its size is the strength of the synapse; the legend gives the"
-        " largest of each pathway, and Q and R share a scale. Since R becomes Q transposed while"
-        " inhibition has a minus sign, each arrowhead of R has a bar of Q as its mirror image, and"
-        " each bar an arrowhead."
-    )
-}
-
 
 @experiment(
     shows="the circuit, with the weights it has learned",
     takes="6 s",
     paper="Fig. 1",
     not_swept="learns as learn does, and draws",
-    captions=CAPTIONS,
+    captions={
+        "wiring": (
+            "The circuit after learning. Triangles are pyramidal cells, each between its basal"
+            " dendrites (below) and its apical dendrite (above); circles are interneurons."
+            " Horizontal lines are the axons of inputs and of interneurons; beside each pyramidal"
+            " cell rises its own axon, which crosses the dendrites of interneurons. Where an axon"
+            " crosses a dendrite there is a synapse: an arrowhead if activity in the axon raises"
+            " the target, a bar if it lowers it. Its size is the strength of the synapse; the"
+            " legend gives the largest of each pathway, and Q and R share a scale. Since R becomes"
+            " Q transposed while inhibition has a minus sign, each arrowhead of R has a bar of Q as"
+            " its mirror image, and each bar an arrowhead."
+        )
+    },
     small={"data": SMALL_DATA, "epochs": 2, "engine": "numpy"},
 )
 def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
@@ -60,7 +58,8 @@ def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
 
     runs = dict(zip(settings.every_seed, found.values, strict=True))
     first = runs[settings.seed]
-    populations = circuit_of(settings, settings.seed).wiring(data.X.shape[1], data.Y.shape[1])
+    circuit = settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge)
+    populations = circuit.wiring(data.X.shape[1], data.Y.shape[1])
     which = {seed: "" if settings.seeds == 1 else str(seed) for seed in runs}
     graphs = {
         f"synapses{'-' if which[seed] else ''}{which[seed]}.graphml": partial(
@@ -87,14 +86,10 @@ def wiring(lab: Lab, settings: TrainingSettings) -> Findings:
     )
 
 
-def circuit_of(settings: TrainingSettings, seed: int) -> Any:
-    """Make the circuit of one seed."""
-    return settings.make_circuit(k=settings.k, s=settings.s, ridge=settings.ridge, seed=seed)
-
-
 def learn_from(task: Task, data: Dataset, seeds: Sequence[int]) -> list[circuits.Run]:
     """Let a circuit learn the data from each of ``seeds``."""
-    settings, circuit = task.settings, circuit_of(task.settings, seeds[0])
+    settings, (k, s) = task.settings, (task.settings.k, task.settings.s)
+    circuit = settings.make_circuit(k=k, s=s, ridge=settings.ridge, seed=seeds[0])
     return task.run(circuit, data.X, data.Y, seeds, epochs=settings.epochs, centre=True, record=())
 
 

@@ -13,13 +13,13 @@ from biorrr.sims.lab.settings import (
     SettingsError,
     data_option,
     option,
-    seeds_option,
 )
 from biorrr.sims.lab.training import (
     CONVERGED_SAMPLES,
     MILLIVOLT_EPOCHS,
     FamilySettings,
     LearnerSettings,
+    RegressionSettings,
     TrainingSettings,
     baseline_quantities,
     cell_arguments,
@@ -47,6 +47,7 @@ __all__ = [
     "Lab",
     "LearnerSettings",
     "Quantity",
+    "RegressionSettings",
     "SettingsError",
     "StoppedError",
     "Task",
@@ -66,6 +67,5 @@ __all__ = [
     "quantities",
     "readable",
     "scored",
-    "seeds_option",
     "unjudged_because",
 ]

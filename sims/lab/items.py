@@ -198,7 +198,7 @@ def compute_item(
     except circuits.Diverged as error:
         where = {name: value for name, value in coordinates.items() if name != "seeds"}
         if "seeds" in coordinates:
-            where["seed"] = error.run.attrs["seed"]
+            where["seed"] = error.run.data.attrs["seed"]
         words = ", ".join(f"{name} {value}" for name, value in where.items())
         raise StoppedError(str(error) if single else f"{words}: {error}") from error
     if not isinstance(found, list):

@@ -80,19 +80,21 @@ def data_option(default: Any, what: str = "") -> Any:
     return option(default, f"{what and f'{what}: '}{words}{several}", metavar="NAME|FILE")
 
 
-def seeds_option(default: int) -> Any:
-    """Declare how many seeds an experiment runs unless told otherwise."""
-    return option(default, "number of seeds, counted from --seed on", at_least=1)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Base of the settings of every experiment.
 
     Fields are made with :func:`option` and hold whole numbers, numbers, text, true or false, tuples
     of these, or None. A field's name is the long option's name and the key in a config, with ``_``
-    for ``-``. Values are checked here, wherever they come from.
+    for ``-``. Values are checked here, wherever they come from. A class keyword gives an inherited
+    field another default: ``class OwnSettings(ExperimentSettings, seeds=8)``.
     """
+
+    def __init_subclass__(cls, **defaults: Any) -> None:
+        for name, default in defaults.items():
+            metadata = cls.__dataclass_fields__[name].metadata
+            cls.__annotations__[name] = typing.get_type_hints(cls.__base__)[name]
+            setattr(cls, name, dataclasses.field(default=default, metadata=metadata))
 
     def __post_init__(self) -> None:
         for name, (kind, optional, many, length) in kinds(type(self)).items():
@@ -132,7 +134,7 @@ class BasicSettings(Settings):
         "auto", "engine that simulates the circuit", choices=("auto", "numpy", "cpp")
     )
     seed: int = option(0, "seed of the initial weights and of the order of samples", at_least=0)
-    seeds: int = seeds_option(1)
+    seeds: int = option(1, "number of seeds, counted from --seed on", at_least=1)
     format: str = option("png", "file format of the figures", choices=("png", "pdf", "svg"))
     checkpoint: float = option(30.0, "seconds between checkpoints", at_least=0)
 

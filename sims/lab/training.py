@@ -34,13 +34,20 @@ def cell_arguments(cell: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnerSettings(ExperimentSettings):
-    """Settings of every circuit that learns."""
+class RegressionSettings(ExperimentSettings):
+    """Settings of an experiment whose circuits learn a regression of one rank."""
 
-    data: data_sets.Data = data_option("digits")
     k: int = option(
         2, "number of pyramidal neurons, which is the rank of the regression", short="k", at_least=1
     )
+    s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerSettings(RegressionSettings):
+    """Settings of every circuit that learns one data set."""
+
+    data: data_sets.Data = data_option("digits")
     ridge: float | None = option(
         None, "added to Cxx and Cyy on the diagonal; 0.1 * trace(Cxx)/m by default", at_least=0
     )
@@ -50,7 +57,6 @@ class LearnerSettings(ExperimentSettings):
 class TrainingSettings(LearnerSettings):
     """Settings of an experiment that trains circuits."""
 
-    s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
     epochs: int = option(60, "number of passes over the data", at_least=1)
 
 
@@ -60,7 +66,7 @@ class FamilySettings(LearnerSettings):
     optimum.
     """
 
-    s: tuple[float, ...] = option(
+    s: tuple[float, ...] = option(  # type: ignore[assignment]
         (0.0, 1.0), "0 is RRMSE, 1 is CCA; may be repeated", short="s", at_least=0, at_most=1
     )
     epochs: int | None = option(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from biorrr.hints import did_you_mean
 from biorrr.sims.data.values import DataError, Pair
@@ -17,36 +18,15 @@ from biorrr.sims.words import counted, listed, printable
 
 # of a sampling interval: a sample on the edge of a bin belongs to it, whatever rounding says
 TOLERANCE = 1e-6
+MISSING = ("", "nan", "null", "N/A")  # as text in a column
 
 
-@dataclass(frozen=True)
-class Windows:
-    """Bins of equal width, one row of them for each trial.
+def bin_edges(starts: np.ndarray, bins: int, width: float) -> np.ndarray:
+    """Return seconds, (trials, bins + 1), for bins of equal width from ``starts`` (trials,) on.
 
-    Parameters
-    ----------
-    starts
-        (trials,) seconds at which the first bin of each trial begins.
-    bins
-        Number of bins in each trial.
-    width
-        Width of a bin, in seconds.
+    A bin holds what comes from its own edge on and before the next.
     """
-
-    starts: np.ndarray
-    bins: int
-    width: float
-
-    @property
-    def edges(self) -> np.ndarray:
-        """Seconds, (trials, bins + 1); a bin holds what comes from its own edge on and before the
-        next.
-        """
-        return self.starts[:, None] + self.width * np.arange(self.bins + 1)
-
-    def count(self, times: np.ndarray) -> np.ndarray:
-        """Return how many of ``times`` (spikes,) fall into each bin, (trials * bins,)."""
-        return np.diff(np.searchsorted(np.sort(times), self.edges), axis=1).ravel().astype(float)
+    return starts[:, None] + width * np.arange(bins + 1)
 
 
 @dataclass(frozen=True)
@@ -95,39 +75,31 @@ class Trials:
         ``named`` is a column, or several joined by ``+``: trials that agree in all of them share a
         condition.
         """
-        codes = []
-        for name in [named] if named in self.columns else named.split("+"):
+        names = [named] if named in self.columns else named.split("+")
+        for name in names:
             if name not in self.columns:
                 hint = did_you_mean(name, self.columns)
                 raise DataError(
                     f"condition: no column {name!r} in {self.name}{hint}; there are"
                     f" {listed(self.columns)}"
                 )
-            values = np.asarray(self.columns[name])
-            if values.dtype.kind == "f":
-                missing = np.isnan(values)
-            else:
-                missing = np.isin(values.astype(str), ("", "nan", "null", "N/A"))
-            values = values if values.dtype.kind in "fiub" else values.astype(str)
-            codes.append(np.where(missing, -1, np.unique(values, return_inverse=True)[1]))
-        joint = np.column_stack(codes)
-        known, numbers = (joint >= 0).all(axis=1), np.full(len(joint), -1)
-        numbers[known] = np.unique(joint[known], axis=0, return_inverse=True)[1].ravel()
-        return numbers
+        table = pd.DataFrame({name: self.columns[name] for name in names})
+        known = table.mask(table.isin(MISSING)).groupby(names, sort=True)
+        return known.ngroup().fillna(-1).to_numpy(int)
 
 
 def align(
     trials: Trials, span: tuple[float, float], pair: Pair, used: dict[str, str], notes: list[str]
-) -> tuple[Windows, np.ndarray]:
-    """Return windows around the event that ``pair`` names, and the number of each trial's
-    condition, (trials,).
+) -> tuple[np.ndarray, int, np.ndarray]:
+    """Return the starts of windows around the event that ``pair`` names, (trials,), their number of
+    bins, and the number of each trial's condition, (trials,).
 
     Windows lie within the ``span`` of the recording, those of the target too. The event and the
     window are added to ``used``, and what is left out to ``notes``.
     """
     event, onsets = trials.event(pair.align)
-    begin, end = pair.window or up_to_the_shortest(trials, event, onsets, pair.bin, notes)
-    bins, (first, last) = bins_between(begin, end, pair.bin), span
+    begin, bins = window_in_bins(trials, event, onsets, pair, notes)
+    end, (first, last) = begin + bins * pair.bin, span
     total, usable = len(onsets), np.ones(len(onsets), dtype=bool)
 
     def leave_out(these: np.ndarray, why: str) -> None:
@@ -166,54 +138,36 @@ def align(
         "window": f"{begin:g} to {end:g} s, {counted(bins, 'bin')} of {pair.bin:g} s",
         "condition": "all trials alike" if pair.condition is None else printable(pair.condition),
     }
-    return (
-        Windows(onsets[usable] + begin, bins, pair.bin),
-        np.unique(codes[usable], return_inverse=True)[1],
-    )
+    return onsets[usable] + begin, bins, np.unique(codes[usable], return_inverse=True)[1]
 
 
-def up_to_the_shortest(
-    trials: Trials, event: str, onsets: np.ndarray, bin: float, notes: list[str]
-) -> tuple[float, float]:
-    """Return begin and end of a window in seconds from the event: whole bins, to the end of the
-    shortest trial.
+def window_in_bins(
+    trials: Trials, event: str, onsets: np.ndarray, pair: Pair, notes: list[str]
+) -> tuple[float, int]:
+    """Return where the window begins, in seconds from the event, and its number of bins; unless
+    ``pair`` has a window, it lasts from the event to the end of the shortest trial.
     """
-    if "stop_time" not in trials.times:
-        raise DataError(
-            "window: trials have no stop_time here; say from when to when, such as --window 0 1"
-        )
-    lasts = np.asarray(trials.times["stop_time"], dtype=float) - onsets
-    lasts = lasts[np.isfinite(lasts) & (lasts > 0)]
-    bins = int(np.floor(lasts.min() / bin + 1e-6)) if len(lasts) else 0
+    if pair.window is not None:
+        begin, end = pair.window
+        bins = round((end - begin) / pair.bin)
+        if bins < 1 or abs(begin + bins * pair.bin - end) > 1e-6 * pair.bin:
+            raise DataError(
+                f"window: must hold a whole number of bins (got {begin:g} to {end:g} s, and bins of"
+                f" {pair.bin:g} s); end it at {begin + max(bins, 1) * pair.bin:g} s, for instance"
+            )
+        return begin, bins
+    lasts = trials.times["stop_time"] - onsets
+    shortest = np.min(lasts[np.isfinite(lasts) & (lasts > 0)], initial=np.inf)
+    bins = int(shortest / pair.bin + 1e-6) if np.isfinite(shortest) else 0
     if not bins:
-        shortest = f"{lasts.min():g} s" if len(lasts) else "no time"
         raise DataError(
-            f"bin: must fit into every trial (got {bin:g} s, and {shortest} from {event} to the end"
-            " of the shortest); choose a window"
+            f"bin: must fit into every trial (got {pair.bin:g} s, and {shortest:g} s from {event}"
+            " to the end of the shortest); choose a window"
         )
     notes.append(
-        f"window is 0 to {bins * bin:g} s from {event}, up to the end of the shortest trial"
+        f"window is 0 to {bins * pair.bin:g} s from {event}, up to the end of the shortest trial"
     )
-    return 0.0, bins * bin
-
-
-def bins_between(begin: float, end: float, bin: float) -> int:
-    """Return the number of bins that fill a window."""
-    length = end - begin
-    if not length > 0:
-        raise DataError(f"window: must begin before it ends (got {begin:g} to {end:g} s)")
-    if bin > length * (1 + 1e-9):
-        raise DataError(
-            f"bin: must not be longer than the window (got {bin:g} s, and a window of {length:g} s)"
-        )
-    bins = round(length / bin)
-    if abs(bins * bin - length) > 1e-6 * bin:
-        whole = begin + np.floor(length / bin) * bin
-        raise DataError(
-            f"window: must hold a whole number of bins (got {length:g} s and bins of {bin:g} s); "
-            f"end it at {whole:g} s, for instance"
-        )
-    return bins
+    return 0.0, bins
 
 
 def refuse_overlap(onsets: np.ndarray, length: float) -> None:
@@ -251,11 +205,9 @@ class SpikeTrains:
         True  # values are numbers of spikes, so that a mean rate means something
     )
 
-    def span(self) -> tuple[float, float]:
-        """Return an infinite span: it is not known without reading all spikes."""
-        return -np.inf, np.inf
+    span: ClassVar[tuple[float, float]] = -np.inf, np.inf  # not known without reading all spikes
 
-    def columns(self, units: Sequence[int], windows: Windows) -> Iterator[np.ndarray]:
+    def columns(self, units: Sequence[int], edges: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the spike counts of each unit in turn, (trials * bins,)."""
         for unit in units:
             times = np.asarray(self.read(unit), dtype=float)
@@ -265,7 +217,7 @@ class SpikeTrains:
                     f" {int((~np.isfinite(times)).sum())} that are not); export them again, or"
                     " leave the unit out"
                 )
-            yield windows.count(times)
+            yield np.diff(np.searchsorted(np.sort(times), edges), axis=1).ravel().astype(float)
 
 
 @dataclass(frozen=True)
@@ -292,36 +244,27 @@ class Series:
     rate: float
     counts: bool = False
 
-    def binned(self, units: Sequence[int], windows: Windows) -> np.ndarray:
+    def binned(self, units: Sequence[int], edges: np.ndarray) -> np.ndarray:
         """Return the mean of the samples in each bin (the sum for counts), (trials * bins,
         units).
         """
-        interval = 1 / self.rate
-        if windows.width < interval * (1 - TOLERANCE):
+        # Sample with which each bin begins.
+        first = np.searchsorted(self.times, edges - TOLERANCE / self.rate)
+        samples = np.diff(first)
+        if (empty := (samples == 0).any(axis=1)).any():
             raise DataError(
-                f"bin: must not be shorter than the {interval:g} s between samples of {self.name} "
-                f"(got {windows.width:g} s)"
-            )
-        first = np.searchsorted(
-            self.times, windows.edges - TOLERANCE * interval
-        )  # sample of each bin
-        if (empty := (np.diff(first) == 0).any(axis=1)).any():
-            raise DataError(
-                f"{self.name}: each bin must hold a sample (got none in a bin of the trial that"
-                f" begins at {windows.starts[empty.argmax()]:g} s); use a longer bin, or leave the"
-                " trial out"
+                f"bin: each must hold a sample of {self.name}, {1 / self.rate:g} s apart (got none"
+                f" in a bin of the trial that begins at {edges[empty.argmax(), 0]:g} s); use a"
+                " longer bin, or leave the trial out"
             )
         columns = slice(min(units), max(units) + 1)
-        binned = np.empty((len(first), windows.bins, len(units)))
-        for trial in np.argsort(
-            windows.starts
-        ):  # in the order of time: compressed chunks are opened once
-            begin, *inner, end = first[trial]
-            piece = np.asarray(self.data[begin:end, columns], dtype=float)[
-                :, np.asarray(units) - columns.start
-            ]
-            binned[trial] = np.add.reduceat(piece, np.array([begin, *inner]) - begin, axis=0)
-        binned = binned if self.counts else binned / np.diff(first)[..., None]
+        binned = np.empty((*samples.shape, len(units)))
+        for trial in np.argsort(edges[:, 0]):  # in time: compressed chunks are opened once
+            begin, end = first[trial, 0], first[trial, -1]
+            piece = np.asarray(self.data[begin:end, columns], dtype=float)
+            chosen = piece[:, np.asarray(units) - columns.start]
+            binned[trial] = np.add.reduceat(chosen, first[trial, :-1] - begin, axis=0)
+        binned = binned if self.counts else binned / samples[..., None]
         return binned.reshape(-1, len(units))
 
 
@@ -338,20 +281,21 @@ class Traces:
         """True if all values are counts of spikes."""
         return all(one.counts for one in self.series)
 
+    @property
     def span(self) -> tuple[float, float]:
-        """Return the first and last moment, in seconds, that all series share; a sample lasts until
-        the next.
+        """First and last moment, in seconds, that all series share; a sample lasts until the
+        next.
         """
         return (
             float(max(one.times[0] for one in self.series)),
             float(min(one.times[-1] + 1 / one.rate for one in self.series)),
         )
 
-    def columns(self, units: Sequence[int], windows: Windows) -> Iterator[np.ndarray]:
+    def columns(self, units: Sequence[int], edges: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the binned activity of each unit in turn, (trials * bins,); ``units`` ascend."""
         first = 0
         for series in self.series:  # units of one series are read together, as they lie in the file
             own = [unit - first for unit in units if first <= unit < first + series.data.shape[1]]
             if own:
-                yield from series.binned(own, windows).T
+                yield from series.binned(own, edges).T
             first += series.data.shape[1]

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from biorrr.hints import did_you_mean
-from biorrr.sims.data.files import check_hdf5, readable
+from biorrr.sims.data.files import readable
+from biorrr.sims.data.hdf5 import check_hdf5
 from biorrr.sims.data.values import DataError
 from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Trials
 from biorrr.sims.recordings.recording import Recording
@@ -86,11 +87,11 @@ def _spiking(path: Path, file: Any, trials: Trials, area: str | None) -> Recordi
     column, good = _good(units)
     used = {"activity": "spike times", "areas": place}
     used |= {"quality": f"units.{column}"} if column else {}
-    edges, held = [0, *_ends(path, spikes, len(units))], spikes.target.data
+    _ends(path, spikes)
 
     def read(unit: int) -> np.ndarray:
         with readable(path, "units.spike_times cannot be read"):
-            return np.asarray(held[edges[unit] : edges[unit + 1]], dtype=float)
+            return np.asarray(spikes[unit], dtype=float)
 
     return Recording(str(path), areas, SpikeTrains(read), trials, good, used, source=file)
 
@@ -131,15 +132,12 @@ def _columns(table: Any) -> dict[str, np.ndarray]:
     return plain
 
 
-def _ends(path: Path, index: Any, rows: int) -> np.ndarray:
+def _ends(path: Path, index: Any) -> np.ndarray:
     """Return the ends of the rows of a ragged column, (rows,): ascending places in its entries."""
     ends, entries = np.asarray(index.data[:]).astype(np.int64), len(index.target.data)
-    ascending = (np.diff(ends, prepend=0) >= 0).all()
-    if ends.shape != (rows,) or not ascending or (rows and ends[-1] > entries):
+    if (np.diff(ends, prepend=0) < 0).any() or ends.max(initial=0) > entries:
         raise DataError(
-            f"{path}: {index.name} must have an end for each of {rows} rows, in ascending order, up"
-            f" to {entries} entries (got {len(ends)} ends{'' if ascending else ', not ascending'});"
-            " damaged?"
+            f"{path}: {index.name} must ascend, from 0 to at most {entries} entries; damaged?"
         )
     return ends
 
@@ -160,52 +158,46 @@ def _good(table: Any) -> tuple[str, np.ndarray]:
 
 
 def _areas(path: Path, file: Any, area: str | None) -> tuple[np.ndarray, str]:
-    """Return the area of each unit, (units,), from the units themselves or from their electrodes,
-    and its place.
+    """Return the area of each unit, (units,), from the units themselves or from most of their
+    electrodes, and its place.
     """
     wanted, own = AREAS if area is None else (area,), _columns(file.units)
     for column in (one for one in wanted if one in own):
         return own[column].astype(str), f"units.{column}"
-    places = [
-        (where, name, _columns(table), rows)
-        for where, name, table, rows in _electrode_tables(path, file)
-    ]
-    for column in wanted:
-        for where, name, columns, rows in places:
-            if column in columns:
-                return (
-                    _most_common(columns[column].astype(str), rows),
-                    f"{name}.{column}, by {where}",
-                )
-    there = {*own, *(name for _, _, columns, _ in places for name in columns)}
+    where, electrodes, unit_of, rows = _electrodes(path, file)
+    by_electrode = pd.DataFrame({} if electrodes is None else _columns(electrodes))
+    for table in file.objects.values():  # places beside the electrodes, as IBL has them
+        if "localized_entity" in (getattr(table, "colnames", None) or ()):
+            more = pd.DataFrame(_columns(table), index=table["localized_entity"].data[:])
+            by_electrode = by_electrode.combine_first(more)
+    for column in (one for one in wanted if one in by_electrode):
+        names = by_electrode[column].reindex(rows).set_axis(unit_of).dropna().astype(str)
+        common = names.groupby(level=0).agg(lambda some: some.mode()[0]).replace("", "unknown")
+        areas = common.reindex(range(len(file.units)), fill_value="unknown")
+        return areas.to_numpy(str), f"electrodes.{column}, by {where}"
     raise DataError(
         f"area: no column {repr(area) if area else 'such as area or location'} of units or"
-        f" electrodes in {path} holds the areas of units; there are {listed(sorted(there))}"
+        f" electrodes in {path} holds the areas of units; there are"
+        f" {listed(sorted({*own, *by_electrode}))}"
     )
 
 
-def _electrode_tables(
-    path: Path, file: Any
-) -> Iterator[tuple[str, str, Any, Sequence[np.ndarray]]]:
-    """Yield tables of places: how units are found in it, its name, the table, and the rows (of any
-    number) of each unit.
+def _electrodes(path: Path, file: Any) -> tuple[str, Any, np.ndarray, np.ndarray]:
+    """Return how units name their electrodes, the table of these, and the pairs of a unit and a row
+    of the table that belong together, as two arrays.
     """
     units, electrodes = file.units, file.electrodes
     if electrodes is not None and "peak_channel_id" in units.colnames:
-        where, peaks = "peak_channel_id", np.asarray(units["peak_channel_id"].data[:])
-        rows = _rows_of(np.asarray(electrodes.id[:]), peaks[:, None])
-    elif "electrodes" in units.colnames:
-        where, column = "units.electrodes", units["electrodes"]
-        region = getattr(column, "target", column)
-        electrodes, entries = region.table, _entries(path, region)
-        ends = np.arange(1, len(units) + 1) if region is column else _ends(path, column, len(units))
-        rows = np.split(entries, ends)[: len(units)]
-    else:
-        return
-    yield where, electrodes.name, electrodes, rows
-    for table in file.objects.values():  # places beside the electrodes, as IBL has them
-        if "localized_entity" in (getattr(table, "colnames", None) or ()):
-            yield where, table.name, table, _rows_of(table["localized_entity"].data[:], rows)
+        rows = pd.Index(electrodes.id[:]).get_indexer(units["peak_channel_id"].data[:])
+        return "peak_channel_id", electrodes, np.flatnonzero(rows >= 0), rows[rows >= 0]
+    if "electrodes" not in units.colnames:
+        return "", None, np.empty(0, int), np.empty(0, int)
+    column = units["electrodes"]
+    region = getattr(column, "target", column)
+    rows = _entries(path, region)
+    sizes = 1 if region is column else np.diff(_ends(path, column), prepend=0)
+    unit_of = np.repeat(np.arange(len(units)), sizes)
+    return "units.electrodes", region.table, unit_of, rows[: len(unit_of)]
 
 
 def _entries(path: Path, region: Any) -> np.ndarray:
@@ -219,26 +211,6 @@ def _entries(path: Path, region: Any) -> np.ndarray:
     return entries.astype(np.int64)
 
 
-def _rows_of(names: Any, wanted: Any) -> list[np.ndarray]:
-    """Return for each of ``wanted``, lists of names, the rows that have these names."""
-    row_of = {int(name): row for row, name in enumerate(names)}
-    return [
-        np.array([row_of[int(one)] for one in some if int(one) in row_of], dtype=int)
-        for some in wanted
-    ]
-
-
-def _most_common(values: np.ndarray, rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the value that most of each unit's rows have, (units,); ``unknown`` where there are no
-    rows.
-    """
-    common = []
-    for some in rows:
-        names, counts = np.unique(values[some] if len(some) else ["unknown"], return_counts=True)
-        common.append(names[counts.argmax()] or "unknown")
-    return np.array(common, dtype=str)
-
-
 # -- time series -----------------------------------------------------------------------------------
 
 
@@ -248,20 +220,17 @@ def _series_in(file: Any) -> dict[str, Any]:
     """
     from pynwb import TimeSeries
 
-    places = [(f"acquisition/{name}", one) for name, one in file.acquisition.items()]
-    places += [
-        (f"processing/{module.name}/{name}", one)
-        for module in file.processing.values()
-        for name, one in module.data_interfaces.items()
-    ]
-    for place, one in places:
-        places += [(f"{place}/{child.name}", child) for child in one.children]
-    return {
-        place: one
-        for place, one in places
+    places = {
+        one.data.name.strip("/").removesuffix("/data"): one
+        for one in file.objects.values()
         if isinstance(one, TimeSeries)
         and len(getattr(one.data, "shape", ())) == 2
         and one.data.dtype.kind in "fiub"
+    }
+    return {
+        place: places[place]
+        for place in sorted(places)
+        if place.startswith(("acquisition/", "processing/"))
     }
 
 
@@ -270,7 +239,6 @@ def _activity_series(path: Path, file: Any, named: str | None) -> dict[str, Any]
     any.
     """
     series = _series_in(file)
-    rois = {place: one for place, one in series.items() if hasattr(one, "rois")}
     if named is not None:
         found = {p: one for p, one in series.items() if named in (p, one.name)}
         found = found or {p: one for p, one in series.items() if named.lower() in p.lower()}
@@ -280,6 +248,7 @@ def _activity_series(path: Path, file: Any, named: str | None) -> dict[str, Any]
                 f" {listed(one.name for one in series.values())}"
             )
         return found
+    rois = {place: one for place, one in series.items() if hasattr(one, "rois")}
     dff = {place: one for place, one in rois.items() if DFF.search(place)}
     if not dff and len({place.rpartition("/")[0] for place in rois}) > 1:
         raise DataError(f"series: choose one of {listed(rois)} in {path}")
@@ -297,19 +266,15 @@ def _times_of(path: Path, series: Any) -> tuple[np.ndarray, float]:
     samples = len(series.data)
     if series.timestamps is not None:
         times = np.asarray(series.timestamps[:], dtype=float)
-        if times.shape != (samples,) or samples < 2 or not (np.diff(times) > 0).all():
-            raise DataError(
-                f"{path}: timestamps of {series.name} must have an ascending time for each of"
-                f" {samples} samples, at least two (got shape {times.shape})"
-            )
-        return times, float(1 / np.median(np.diff(times)))
-    start, rate = float(series.starting_time), float(series.rate)
-    if not (np.isfinite(start) and np.isfinite(rate) and rate > 0):
+    else:
+        times = float(series.starting_time) + np.arange(samples) / float(series.rate or np.nan)
+    finite = np.isfinite(times).all() and times.shape == (samples,)
+    if not finite or samples < 2 or not (np.diff(times) > 0).all():
         raise DataError(
-            f"{path}: {series.name} must begin at a finite time and have a positive rate (got"
-            f" {start:g} s, rate {rate:g})"
+            f"{path}: {series.name} must have a finite time for each of its {samples} samples, at"
+            f" least two, in ascending order (got {listed(times[:3])} ...)"
         )
-    return start + np.arange(samples) / rate, rate
+    return times, float(series.rate or 1 / np.median(np.diff(times)))
 
 
 def _sampled(path: Path, series: Any, area: str | None) -> tuple[Series, np.ndarray, np.ndarray]:
@@ -340,12 +305,11 @@ def _sampled(path: Path, series: Any, area: str | None) -> tuple[Series, np.ndar
 
 def trial_tables(file: Any) -> dict[str, Any]:
     """Return the tables of intervals by name, those that look like trials first."""
-    own = (file.trials, file.epochs, file.invalid_times, *(file.intervals or {}).values())
-    found = {one.name: one for one in own if one is not None}.values()
-    in_order = sorted(
-        found, key=lambda one: (one.name != "trials", one.name in NOT_TRIALS, -len(one))
-    )
-    return {one.name: one for one in in_order}
+    from pynwb.epoch import TimeIntervals
+
+    found = [one for one in file.objects.values() if isinstance(one, TimeIntervals)]
+    found.sort(key=lambda one: (one.name != "trials", one.name in NOT_TRIALS, -len(one)))
+    return {one.name: one for one in found}
 
 
 def find_trials(path: Path, file: Any, named: str | None) -> Trials:
@@ -372,13 +336,12 @@ def find_trials(path: Path, file: Any, named: str | None) -> Trials:
 
 def _table_of_trials(path: Path, table: Any) -> Trials:
     columns = _columns(table)
-    start = columns.get("start_time")
-    if start is None or start.dtype.kind == "U" or not np.isfinite(start).any():
+    start, stop = (columns.get(name, np.array("")) for name in ("start_time", "stop_time"))
+    if "U" in start.dtype.kind + stop.dtype.kind or not np.isfinite(start).any():
         raise DataError(
-            f"{path}: start_time of {printable(table.name)} must hold times (got none that is"
-            " finite)"
+            f"{path}: start_time and stop_time of {printable(table.name)} must hold times (got none"
+            " that is finite)"
         )
-    stop = columns.get("stop_time", start)
     times = {
         name: values.astype(float)
         for name, values in columns.items()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ import numpy as np
 from biorrr.hints import did_you_mean
 from biorrr.sims.data.arrays import read_npz
 from biorrr.sims.data.dataset import LARGEST, Dataset
-from biorrr.sims.data.files import check_regular
+from biorrr.sims.data.files import check_regular, readable
 from biorrr.sims.data.values import DataError, Pair, make
-from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Trials, Windows, align
+from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Trials, align, bin_edges
 from biorrr.sims.words import as_text, counted, listed, printable
 
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
@@ -42,7 +42,7 @@ class Recording:
     trials
         Trials and their events.
     good
-        (units,) True for units of good quality by spike sorting; None where it is not known.
+        (units,) True for units of good quality by spike sorting, or where it is not known.
     used
         Places in the file of areas, quality and activity.
     notes
@@ -55,14 +55,10 @@ class Recording:
     areas: np.ndarray
     activity: SpikeTrains | Traces
     trials: Trials
-    good: np.ndarray | None = None
+    good: np.ndarray
     used: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     source: Any = None
-
-    def __post_init__(self) -> None:
-        if not len(self.areas):
-            raise DataError(f"{self.name}: must hold at least one unit (got none)")
 
     @classmethod
     def of_file(cls, file: str, **in_nwb: str | None) -> Recording:
@@ -80,14 +76,8 @@ class Recording:
                     f"{name}: applies to NWB files only (got {path}, which holds arrays)"
                 )
         held = read_npz(path, ("activity", "areas"), ("bin", "conditions", "counts"))
-        for name in {"bin", "counts"} & held.keys():
-            one = held[name]
-            if one.ndim or one.dtype.kind not in "fiub" or not np.isfinite(one):
-                raise DataError(
-                    f"{path}: {name} must be one finite number (got {printable(one.dtype)}, shape"
-                    f" {one.shape})"
-                )
-        return cls.from_tensor(**held, name=str(path))  # type: ignore[arg-type]
+        with readable(path, "not a readable recording"):
+            return cls.from_tensor(**held, name=str(path))  # type: ignore[arg-type]
 
     @classmethod
     def from_nwb(
@@ -154,6 +144,7 @@ class Recording:
         if areas.shape != (units,) or areas.dtype.kind not in "USiu":
             got = f"shape {areas.shape}, {printable(areas.dtype)}"
             raise DataError(f"{name}: areas must be a name for each of {units} units (got {got})")
+        bin = float(np.asarray(bin).item())  # of a file, which holds arrays
         if not (np.isfinite(bin) and bin > 0):
             raise DataError(f"{name}: bin must be a positive number of seconds (got {bin:g})")
         moments = np.arange(trials * bins) * bin
@@ -175,6 +166,7 @@ class Recording:
             np.array([str(as_text(area)) for area in areas.tolist()]),
             Traces((series,)),
             table,
+            np.ones(units, dtype=bool),
         )
 
     def close(self) -> None:
@@ -229,10 +221,9 @@ class Recording:
                 "all trials are treated as one condition; --condition groups them, by"
                 f" {listed(self.trials.columns)}"
             )
-        windows, conditions = align(self.trials, self.activity.span(), pair, used, notes)
-        bins, trials = windows.bins, len(windows.starts)
-        X, x_rates = self._binned(of_source, windows, "source", pair, notes)
-        later = replace(windows, starts=windows.starts + pair.lag)
+        starts, bins, conditions = align(self.trials, self.activity.span, pair, used, notes)
+        edges, later = (bin_edges(begin, bins, pair.bin) for begin in (starts, starts + pair.lag))
+        X, x_rates = self._binned(of_source, edges, "source", pair, notes)
         Y, y_rates = self._binned(of_target, later, "target", pair, notes)
         used["source"] = f"{source}, {counted(X.shape[1], 'unit')}"
         used["target"] = f"{target}, {counted(Y.shape[1], 'unit')}"
@@ -240,7 +231,7 @@ class Recording:
             self.name,
             X,
             Y,
-            groups=np.repeat(np.arange(trials), bins),
+            groups=np.repeat(np.arange(len(starts)), bins),
             strata=(conditions[:, None] * bins + np.arange(bins)).ravel(),
             x_rates=x_rates,
             y_rates=y_rates,
@@ -271,7 +262,7 @@ class Recording:
                 f"{side}: no units in area {area!r} of {self.name}{hint}; there are"
                 f" {self.listed_areas}"
             )
-        if quality == "good" and self.good is not None:
+        if quality == "good":
             poor = int((chosen & ~self.good).sum())
             if poor == chosen.sum():
                 raise DataError(
@@ -286,19 +277,19 @@ class Recording:
         return np.flatnonzero(chosen).tolist()
 
     def _binned(
-        self, units: list[int], windows: Windows, side: str, pair: Pair, notes: list[str]
+        self, units: list[int], edges: np.ndarray, side: str, pair: Pair, notes: list[str]
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the binned activity of units that can be used, (trials * bins, units), and their
         mean rates.
         """
         from biorrr.circuit.simulation.progress import progress_bar
 
-        binned = np.empty((len(windows.starts) * windows.bins, len(units)), order="F")
+        binned = np.empty((len(edges) * (edges.shape[1] - 1), len(units)), order="F")
         with progress_bar(len(units), " units", f"reading {Path(self.name).name}, {side}") as bar:
-            for place, column in enumerate(self.activity.columns(units, windows)):
+            for place, column in enumerate(self.activity.columns(units, edges)):
                 binned[:, place] = column
                 bar.update()
-        rates, least, most = binned.mean(axis=0) / windows.width, binned.min(0), binned.max(0)
+        rates, least, most = binned.mean(axis=0) / pair.bin, binned.min(0), binned.max(0)
         reasons = {
             "with missing values (NaN) in the windows": np.isnan(least),
             f"with values beyond {LARGEST:g}": np.maximum(most, -least) > LARGEST,

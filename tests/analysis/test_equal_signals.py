@@ -43,7 +43,7 @@ def answers(sessions, noise, followed=SHARED, draws=10):
     ranks, said = [], []
     for seed in sessions:
         session = areas(seed, noise, followed)
-        drawn = [session.matched_draw(number).results(session) for number in range(draws)]
+        drawn = [session.drawn(number) for number in range(draws)]
         names = "within_rank", "across_rank", "equal_within_rank", "equal_across_rank"
         found = np.array([[one[name].item() for name in names] for one in drawn], float)
         ranks.append(
@@ -85,14 +85,12 @@ def test_a_few_sessions():
 @pytest.mark.parametrize("noise", [0.5, 1.5])
 def test_signals_are_equal_after_noise_was_added_to_the_better_target(zscore, noise):
     session = areas(0, noise, zscore=zscore)
-    draw = session.matched_draw(0)
-    (within, across), worse = (
-        (draw.equal[name].r2[-1] for name in ("within", "across")),
-        min(one.r2[-1] for one in draw.found.values()),
-    )
+    drawn = session.drawn(0)
+    within, across = (drawn[f"equal_{name}_r2"].item() for name in ("within", "across"))
+    as_they_are = [drawn[f"{name}_r2"][-1].item() for name in ("within", "across")]
     assert within == pytest.approx(across, abs=1e-3)
-    assert min(abs(within - worse), abs(across - worse)) == 0
-    assert abs(draw.found["within"].r2[-1] - draw.found["across"].r2[-1]) > 0.02
+    assert min(abs(within - min(as_they_are)), abs(across - min(as_they_are))) == 0
+    assert abs(as_they_are[0] - as_they_are[1]) > 0.02
 
 
 def test_noise_of_moments_is_noise_of_the_data():

@@ -253,12 +253,12 @@ def test_errors_name_the_limit_the_value_and_the_remedy(settings_, message, rng)
 
 @pytest.mark.parametrize("s", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize(("n_samples", "m", "n"), [(200, 9, 5), (200, 5, 9), (12, 30, 20)])
-def test_factored_covariances_and_factored_data_agree(monkeypatch, rng, s, n_samples, m, n):
+def test_factor_covariances_and_factored_data_agree(monkeypatch, rng, s, n_samples, m, n):
     X, Y = rng.standard_normal((n_samples, m)), rng.standard_normal((n_samples, n))
     k, filters = 4, rng.standard_normal((6, m, 4))
     fast = ExactSolution(X, Y, s, ridge=0.1)
     monkeypatch.setattr(
-        "biorrr.analysis.regression.exact_solution._factored_covariances", lambda *_: None
+        "biorrr.analysis.regression.exact_solution._factor_covariances", lambda *_: None
     )
     sound = ExactSolution(X, Y, s, ridge=0.1)
     np.testing.assert_allclose(fast.eigenvalues, sound.eigenvalues, atol=1e-12)

@@ -147,7 +147,7 @@ def evaluations(made: Blueprint, pathway: str) -> int:
     often = {"onset": 1, "tick": HELD, "end": 1}
     return sum(
         often[name] * sum(operation.part == pathway for operation in block)
-        for name, block in made.program.sample
+        for name, block in made.program.sample.items()
     )
 
 
@@ -177,16 +177,18 @@ def test_synapses_are_evaluated_once_where_they_can(rule, pathway, expected, all
 
 def test_a_sample_of_an_instant_circuit_is_one_tick():
     program = Microcircuit(2, rates=RATES).blueprint(M, N).program
-    assert program.sample.onset == program.replay.onset == ()
+    assert program.sample["onset"] == program.replay["onset"] == ()
     changes = [f"{name}_change" for name in ("proximal", "distal", "inhibitory", "recruitment")]
-    assert [operation.name for operation in program.sample.end] == changes
+    assert [operation.name for operation in program.sample["end"]] == changes
     assert not any("sum" in key for one in program.operations for key in one.writes)
 
 
 def test_the_range_of_eigenvalues_is_found_once():
     program = Microcircuit(2, rates=RATES, feedback=0.5).blueprint(M, N).program
     for blocks in (program.sample, program.replay):
-        found = [name for name, b in blocks for one in b if "settling.breadth" in one.writes]
+        found = [
+            name for name, b in blocks.items() for one in b if "settling.breadth" in one.writes
+        ]
         assert found == ["onset"]
 
 
@@ -194,7 +196,7 @@ def test_signals_in_time_drive_currents_in_every_tick():
     made = circuit()
     for moving, block in ((frozenset(), "onset"), (frozenset({"x"}), "tick")):
         program = made.blueprint_for({"x": M, "y": N}, moving).program
-        found = {one.name: name for name, b in program.sample for one in b}
+        found = {one.name: name for name, b in program.sample.items() for one in b}
         assert found["proximal_z"] == block
         assert found["distal_a"] == "onset"
 

@@ -470,4 +470,4 @@ def test_many_areas_settle(areas):
     unit_variance = 1 / float(np.square(Y).mean())
     hierarchy = Hierarchy(areas, (*(1.0,) * len(areas), unit_variance), engine="cpp")
     run = hierarchy.run(X, Y, order=np.arange(1500), record=(), progress=False)
-    assert run.attrs["worst_residual"] < 1e-8
+    assert run.data.attrs["worst_residual"] < 1e-8

@@ -493,15 +493,15 @@ def test_cells_are_those_of_the_departure():
         (
             {"cell": "millivolts", "departures": [Leaky(hold=400)]},
             (
-                r"departures: Millivolts\(\.\.\.\) and Leaky\(\.\.\.\): both give the clock; leave"
-                r" out one of them"
+                r"departures: Millivolts\(\.\.\.\) does not go with Leaky\(\.\.\.\): both give the"
+                r" clock; leave out one of them"
             ),
         ),
         (
             {"cell": "millivolts", "departures": [Spiking()]},
             (
-                r"departures: Millivolts\(\.\.\.\) and Spiking\(.*\): both give the spikes; leave"
-                r" out one of them"
+                r"departures: Millivolts\(\.\.\.\) does not go with Spiking\(.*\): both give the"
+                r" spikes; leave out one of them"
             ),
         ),
         (

@@ -169,8 +169,8 @@ MISTAKES = {
     "a departure applied twice": (
         {"departures": [ApicalDrive(0.1), ApicalDrive(0.2)]},
         (
-            "departures: ApicalDrive(gain=0.1) and ApicalDrive(gain=0.2): both give the apical"
-            " drive; leave out one"
+            "departures: ApicalDrive(gain=0.1) does not go with ApicalDrive(gain=0.2): both give"
+            " the apical drive; leave out one"
         ),
     ),
     "a name with a space": (

@@ -100,7 +100,7 @@ def test_chunks_are_learned_as_one_run_whose_rates_are_fitted_to_the_first(s, ri
     assert model.run_.samples == whole.samples == 300
     for name, weights in whole.weights.items():
         np.testing.assert_allclose(model.run_.weights[name], weights, rtol=0, atol=1e-12)
-    assert model.run_.attrs["fitted"] == whole.attrs["fitted"]
+    assert model.run_.data.attrs["fitted"] == whole.data.attrs["fitted"]
 
 
 def test_chunks_of_any_size_are_learned_row_after_row(data):
@@ -114,7 +114,7 @@ def test_chunks_of_any_size_are_learned_row_after_row(data):
     assert model.run_.samples == 160
     assert shown == sorted(shown)
     assert 90 in shown
-    assert model.run_.attrs["fitted"] == run.attrs["fitted"]
+    assert model.run_.data.attrs["fitted"] == run.data.attrs["fitted"]
 
 
 def test_data_of_chunks_are_taken_as_given_but_for_the_means_of_an_earlier_fit(data):

@@ -7,7 +7,7 @@ import pytest
 def test_order_of_a_sample(rates, make_circuit):
     settings = {"rates": "auto"} if rates == "auto" else {}
     program = make_circuit("numpy", 2, s=0.3, **settings).blueprint(6, 4).program
-    order = [operation.name for _, block in program.sample for operation in block]
+    order = [operation.name for block in program.sample.values() for operation in block]
 
     def place(*names):
         return [order.index(name) for name in names]

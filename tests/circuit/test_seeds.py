@@ -55,7 +55,7 @@ def test_seeds_together_are_as_one_after_another(name, data):
     assert (len(runs), runs.seeds, runs.errors) == (len(seeds), seeds, {})
     for seed, run in list(zip(seeds, runs, strict=True))[-2:]:
         alone = circuit.run(*data, seed=seed, **options)
-        assert run.attrs["seed"] == seed
+        assert run.data.attrs["seed"] == seed
         assert run.data.sizes == alone.data.sizes
         for what, values in alone.data.data_vars.items():
             expected, scale = values.values, np.abs(values.values).max(initial=1e-300)

@@ -23,7 +23,7 @@ from biorrr.models import (
     ProximalSynapses,
     PyramidalNeurons,
     PyramidalToInterneuron,
-    Rate,
+    Rates,
     SensoryInput,
     SparseConnections,
     Spiking,
@@ -41,7 +41,7 @@ PATHWAYS = (
     PyramidalToInterneuron(),
     InterneuronToPyramidal(),
 )
-RATES = {path: Rate(0.0) for path in "xyqr"}
+RATES = Rates(0.0)
 PAPER = Parts(
     (Clock(), Neuromodulator(RATES), *(population(3) for population in POPULATIONS)), PATHWAYS
 )
@@ -82,7 +82,7 @@ def test_departed_parts_are_values_too():
     assert parts == apply_departures(PAPER, all_of_them)
     assert pickle.loads(pickle.dumps(parts)) == parts
     assert hash(parts) != hash(PAPER)
-    assert parts["clock"].has("elapsed")
+    assert "elapsed" in parts["clock"].declared
 
 
 def test_having_replaces_by_name_and_adds_the_rest():

@@ -20,7 +20,7 @@ def test_it_is_a_value(theory):
     assert one.parts(4) == one.parts(4)
     assert one.start(5, 4, seed=1)[one.filters].shape == (5, 3)
     assert one.start(5, 4, seed=1)[one.readout].shape == (4, 3)
-    assert one.parts(4)["pyramidal"].has(one.apical)
+    assert one.apical in one.parts(4)["pyramidal"].declared
 
 
 @pytest.mark.parametrize("theory", ALL)

@@ -1,6 +1,7 @@
 """Comparisons of learners, end to end at a small size."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,11 +21,12 @@ from biorrr.sims.comparisons.contenders import (
     Contender,
     Problem,
     compare_learners,
-    load_rows,
-    pose,
+    final_numbers,
+    load_views,
+    solve,
 )
 from biorrr.sims.data.dataset import Dataset
-from biorrr.sims.experiments.compare import CompareSettings, compare, summary
+from biorrr.sims.experiments.compare import CompareSettings, compare
 from biorrr.sims.lab import Lab, Task
 
 SMALL = {
@@ -36,18 +38,25 @@ SMALL = {
 }
 
 
+def loaded(given, **settings):
+    """Return what is compared where the settings name the ``given`` data."""
+    chosen = CompareSettings(k=(1,), **settings)
+    return load_views(Lab(compare, chosen, given={chosen.data: given}))
+
+
 def test_mediamill_is_compared_in_the_papers_direction_and_other_data_as_given():
-    for settings, swapped in (
-        (CompareSettings(all=True, data="mediamill"), True),
-        (CompareSettings(all=True), False),
+    data, problems = small_data(), CompareSettings(all=True).problems
+    assert [str(one) for one in problems] == ["RRMSE, online", "RRMSE, offline", "CCA, online"]
+    for name, view, direction in (
+        ("mediamill", "Y", "y_predicts_x"),
+        ("digits", "X", "x_predicts_y"),
     ):
-        assert [
-            (problem.objective, problem.setting, problem.swapped) for problem in settings.problems
-        ] == [
-            ("rrmse", "online", swapped),
-            ("rrmse", "offline", swapped),
-            ("cca", "online", swapped),
-        ]
+        settings = CompareSettings(all=True, data=name)
+        assert settings.key_of(problems[0]) == f"rrmse_online_{direction}"
+        predicting = getattr(data, view)
+        np.testing.assert_array_equal(
+            loaded(data, data=name).X, predicting - predicting.mean(axis=0)
+        )
 
 
 @pytest.mark.parametrize(
@@ -102,7 +111,8 @@ def test_the_circuit_is_warmed_up_before_its_time_is_taken(monkeypatch):
     monkeypatch.setattr(Microcircuit, "run", spied)
     data, problem = small_data(), Problem("rrmse", "online")
     lab = Lab(compare, CompareSettings(ridge=0.0, seeds=1, engine="numpy"))
-    compare_learners(lab, [Contender(problem, CIRCUIT, None, 1, 5)], pose(data, [problem], 0.0))
+    circuit = Contender(problem, CIRCUIT, None, 1, 5)
+    compare_learners(lab, [circuit], data, solve(data, [problem], 0.0))
     assert called == [1, "clock", 5, "clock"]
 
 
@@ -125,15 +135,10 @@ def test_a_run_that_was_cut_short_took_as_much_cpu_time_before(wall, counted, mo
 
 def test_only_the_first_rows_are_used():
     data = small_data()
-
-    def of(rows):
-        settings = CompareSettings(rows=rows, k=(1,))
-        return load_rows(Lab(compare, settings, given={settings.data: data}))
-
-    assert len(of(None).X) == len(of(500).Y) == 200
-    some = of(50)
-    np.testing.assert_array_equal(some.X, data.X[:50])
-    np.testing.assert_array_equal(some.Y, data.Y[:50])
+    assert len(loaded(data).X) == len(loaded(data, rows=500).Y) == 200
+    some = loaded(data, rows=50)
+    np.testing.assert_array_equal(some.X, data.X[:50] - data.X[:50].mean(axis=0))
+    np.testing.assert_array_equal(some.Y, data.Y[:50] - data.Y[:50].mean(axis=0))
 
 
 def test_the_figure_counts_passes_only_where_steps_differ():
@@ -206,7 +211,7 @@ def compared(steps=500):
     wild = Rates(Rate(0.5), Rate(0.02), Rate(0.01))
     contender = Contender(problem, "bio", OnlineBioRRR, 1, steps, wild)
     lab = Lab(compare, CompareSettings(steps=steps, seeds=2, ridge=0.0))
-    return compare_learners(lab, [contender], pose(data, [problem], 0.0))[problem]
+    return compare_learners(lab, [contender], data, solve(data, [problem], 0.0))[problem]
 
 
 def test_rates_too_large_are_shown_beside_those_at_which_no_seed_diverges():
@@ -221,9 +226,9 @@ def test_rates_too_large_are_shown_beside_those_at_which_no_seed_diverges():
 
 
 def test_the_table_has_a_row_of_the_printed_rates_and_one_of_smaller_ones():
-    courses, problem = compared(), Problem("rrmse", "online")
-    posed = pose(small_data(), [problem], 0.0)[problem]
-    found = {one.name: one for one in summary(courses, posed, problem, CompareSettings(k=(1,)))}
+    courses = compared()
+    course = courses.sel(learner="bio", k=1)
+    found = {one.name: one for one in final_numbers("bio_k1", course, "bio, k = 1")}
     assert found["bio_k1_diverged"].value == 1
     assert found["bio_k1_diverged"].words == "seeds that diverge"
     assert np.isnan(found["bio_k1_excess"].value)
@@ -238,9 +243,9 @@ def test_learners_of_the_same_name_belong_to_their_own_problem():
     data = small_data()
     problems = [Problem("rrmse", setting) for setting in ("online", "offline")]
     both = [
-        Contender(problem, "IQMD", IQMD, 1, steps, options=(("online", steps == 60), ("tol", 0.0)))
+        Contender(problem, "IQMD", partial(IQMD, online=steps == 60, tol=0.0), 1, steps)
         for problem, steps in zip(problems, (60, 5), strict=True)
     ]
     lab = Lab(compare, CompareSettings(ridge=0.1, seeds=1))
-    found = compare_learners(lab, both, pose(data, problems, 0.1))
+    found = compare_learners(lab, both, data, solve(data, problems, 0.1))
     assert [float(found[one]["t"].max()) for one in problems] == [60, 5]

@@ -248,14 +248,14 @@ def checkpointed(tmp_path_factory):
     path = tmp_path_factory.mktemp("checkpoint") / "c.npz"
     seen = []
 
-    class Spy(recorder.CheckpointFile):
-        def read(self, job):
+    class Spy(recorder.Recorder):
+        def __init__(self, job, *others):
             seen.append(job)
-            return super().read(job)
+            super().__init__(job, *others)
 
     rng = np.random.default_rng(0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("biorrr.circuit.simulation.recorder.CheckpointFile", Spy)
+        patch.setattr("biorrr.circuit.simulation.simulate.Recorder", Spy)
         X, Y = rng.standard_normal((6, 3)), rng.standard_normal((6, 2))
         Microcircuit(k=1, engine="numpy").run(X, Y, centre=True, checkpoint=path)
     (job,) = seen

@@ -95,14 +95,14 @@ def test_the_fastest_must_be_fastest():
 def test_matching_and_comparable_have_a_worse_and_a_better_side():
     twin = together(a=FAST, b=curve([0.5, 0.045, 0.004, 0.001, 0.001]))
     slow = together(a=FAST, b=SLOW)
-    assert matching(twin, "a", "b", "t", text="").verdict == "holds"
-    assert matching(slow, "a", "b", "t", text="").verdict == "better than claimed"
-    assert matching(slow, "b", "a", "t", text="").verdict == "does not hold"
+    assert matching(twin, "a", ("b",), "t", text="").verdict == "holds"
+    assert matching(slow, "a", ("b",), "t", text="").verdict == "better than claimed"
+    assert matching(slow, "b", ("a",), "t", text="").verdict == "does not hold"
     pair = together(good=FAST, worse=curve([0.9, 0.5, 0.2, 0.1, 0.06]))
-    assert comparable(twin, "a", "b", text="").verdict == "holds"
-    assert comparable(pair, "good", "worse", text="").verdict == "better than claimed"
-    assert comparable(pair, "worse", "good", text="").verdict == "does not hold"
-    assert comparable(pair, "worse", "good", text="").value == pytest.approx(0.059)
+    assert comparable(twin, "a", ("b",), text="").verdict == "holds"
+    assert comparable(pair, "good", ("worse",), text="").verdict == "better than claimed"
+    assert comparable(pair, "worse", ("good",), text="").verdict == "does not hold"
+    assert comparable(pair, "worse", ("good",), text="").value == pytest.approx(0.059)
     assert competitive(pair, "good", ("worse",), text="").verdict == "holds"
     assert (
         competitive(pair, "worse", ("good", "worse"), text="").verdict == "does not hold"
@@ -112,7 +112,7 @@ def test_matching_and_comparable_have_a_worse_and_a_better_side():
 def test_no_bound_loosens_with_noise():
     noisy = curve(*([0.5, 0.2, 0.1, 0.1, end] for end in (0.0, 0.1, 0.2)))
     claim = comparable(
-        together(a=noisy, b=curve(*3 * [FAST["excess"].values[0]])), "a", "b", text=""
+        together(a=noisy, b=curve(*3 * [FAST["excess"].values[0]])), "a", ("b",), text=""
     )
     assert (claim.verdict, claim.value) == ("undecided", pytest.approx(0.099))
 

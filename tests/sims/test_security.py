@@ -98,7 +98,7 @@ def test_matlab_files_do_not_lead_to_other_files(tmp_path, capsys, lead):
         lead(file, tmp_path / "secret.h5")
     code, _, err = biorrr(capsys, "learn", "--data", path, "--out", tmp_path / "out")
     assert code == 1
-    assert f"{path}: all of it must be held in the file itself (got /X, a link" in err
+    assert f"{path}: all of it must be held in the file itself (got 'X', a link" in err
 
 
 IMPORT = (  # all engines do

@@ -42,6 +42,17 @@ def test_defaults_then_config_then_set_then_options(tmp_path):
     assert type(resolve(Recipe, config).heat) is float
 
 
+def test_a_class_keyword_gives_an_inherited_setting_another_default():
+    @dataclass(frozen=True, kw_only=True)
+    class Hotter(Recipe, heat=0.75, layers=(1, 2)):
+        """A recipe that others share, with defaults of its own."""
+
+    assert (Hotter().heat, Hotter().layers, Hotter().eggs) == (0.75, (1, 2), Recipe().eggs)
+    assert Recipe().heat != 0.75
+    with pytest.raises(SettingsError, match=r"heat: must lie in \[0, 1\] \(got 2.0\)"):
+        Hotter(heat=2)
+
+
 @pytest.mark.parametrize("written", ["layers=4,5", "layers=[4, 5]"])
 def test_lists_of_set(written):
     assert resolve(Recipe, None, [written]).layers == (4, 5)

@@ -33,7 +33,6 @@ from biorrr.sims.lab import (
     SettingsError,
     experiment,
     option,
-    seeds_option,
 )
 from biorrr.sims.lab.claims import HOLDS
 from biorrr.sims.lazy import np
@@ -79,10 +78,9 @@ REST = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class PaperSettings(ExperimentSettings):
+class PaperSettings(ExperimentSettings, seeds=20):
     """Settings of ``biorrr paper``."""
 
-    seeds: int = seeds_option(20)
     quick: bool = option(
         False,
         "only what needs no learning: algebra, locality, and equality of circuit and algorithm",

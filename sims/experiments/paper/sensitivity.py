@@ -13,14 +13,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from biorrr.sims.comparisons.contenders import Contender, Posed, Problem, learn, load_rows, pose
+from biorrr.sims.comparisons.contenders import (
+    ComparisonSettings,
+    Contender,
+    Problem,
+    learn,
+    load_views,
+    solve,
+)
 from biorrr.sims.comparisons.judgements import NEAR
-from biorrr.sims.data import Data, MediaMill
+from biorrr.sims.data import Dataset
 from biorrr.sims.experiments.compare import plain_name
 from biorrr.sims.lab import (
     PERCENT,
     Claim,
-    ExperimentSettings,
     Figure,
     Findings,
     Lab,
@@ -28,7 +34,7 @@ from biorrr.sims.lab import (
     Task,
     experiment,
     option,
-    seeds_option,
+    quantities,
 )
 from biorrr.sims.lazy import analysis, models, np, xr
 from biorrr.sims.words import counted
@@ -37,40 +43,32 @@ from biorrr.sims.words import counted
 HALF_DECADES = (1, 0, -1, -2, -3, -4, -5)
 N = (100.0, 316.0, 1_000.0, 3_162.0, 10_000.0)  # samples; the printed ones are 200 to 7000
 ROWS = 5  # values of eta0 that two decades hold
-BIO, ANN = "Bio-RRMSE", "ANN"
+PROBLEM = Problem("rrmse", "online")
+# Whose rates the paper prints, and the class, of each.
+ALGORITHMS = {"Bio-RRMSE": ("biorrr", "OnlineBioRRR"), "ANN": ("ann", "TwoLayerANN")}
 PLACE = 'supplement E, "Numerical experiment details", RRMSE'
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensitivitySettings(ExperimentSettings):
-    """Settings of the chapter on learning rates."""
+class SensitivitySettings(ComparisonSettings, seeds=3):
+    """Settings of the chapter on learning rates, which the paper prints for MediaMill."""
 
-    data: Data = option("mediamill", "mediamill, for which the paper prints rates", metavar="NAME")
-    rows: int | None = option(
-        None, "use the first so many rows of the data; all by default", at_least=2
-    )
-    k: tuple[int, ...] = option((1, 2, 4), "ranks, of 1, 2 and 4", short="k", at_least=1)
-    seeds: int = seeds_option(3)
     steps: int = option(100_000, "samples presented", at_least=1)
-    ridge: float = option(0.1, "added to Cxx and Cyy on the diagonal", at_least=0)
-
-
-CAPTIONS = {
-    "sensitivity": (
-        "Excess over the optimum, in percent, after all samples, for every pair of the rate at the"
-        " start, eta0, and the number of samples in which rates halve, N: Bio-RRMSE above, the"
-        " network trained by back-propagation below, one column for each rank. If the choice did"
-        " not matter, all squares would have the same colour; dark ones have learned too slowly."
-        " The largest eta0 shown is the largest that never diverged."
-    )
-}
 
 
 @experiment(
     shows="how much the choice of learning rates matters, over two decades of eta0 and of N",
     takes="2 min",
     paper='supplement E, "Numerical experiment details"',
-    captions=CAPTIONS,
+    captions={
+        "sensitivity": (
+            "Excess over the optimum, in percent, after all samples, for every pair of the rate at"
+            " the start, eta0, and the number of samples in which rates halve, N: Bio-RRMSE above,"
+            " the network trained by back-propagation below, one column for each rank. If the"
+            " choice did not matter, all squares would have the same colour; dark ones have learned"
+            " too slowly. The largest eta0 shown is the largest that never diverged."
+        )
+    },
 )
 def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
     """Run Bio-RRMSE and backprop at every pair of eta0 and N, and measure how much the choice
@@ -78,29 +76,23 @@ def sensitivity(lab: Lab, settings: SensitivitySettings) -> Findings:
     """
     from biorrr.analysis.figures.races import plot_sensitivity
 
-    data = load_rows(lab)
-    problem = Problem(
-        "rrmse", "online", swapped=isinstance(settings.data, MediaMill)
-    )  # the direction of the paper
-    posed = pose(data, [problem], settings.ridge)
-    view = posed[problem].data
+    data = load_views(lab)
+    exact = solve(data, [PROBLEM], settings.ridge)
 
-    over = {"algorithm": (BIO, ANN), "k": settings.k, "half_decades": HALF_DECADES}
-    found = lab.map(run_row, over, problem, posed)
-    results = from_largest_stable(found.assign_coords(N=[*N], seed=[*settings.every_seed]))
-    each = [results.sel(algorithm=algorithm, k=k) for algorithm in (BIO, ANN) for k in settings.k]
+    over = {"algorithm": ALGORITHMS, "k": settings.k, "half_decades": HALF_DECADES, "N": N}
+    found = lab.map(run_once, over | {"seed": settings.every_seed}, data, exact)
+
+    results = from_largest_stable(found.assign(eta0=found["eta0"].isel(N=0, seed=0, drop=True)))
+    each = [results.sel(algorithm=name, k=k) for name in ALGORITHMS for k in settings.k]
     seeds = counted(settings.seeds, "seed")
-    what = f"{view.name}: {view.direction}; {settings.steps:,} samples, {seeds}"
-    known = {"data": view.name, "direction": view.direction, "steps": settings.steps}
+    what = f"{data.name}: {data.direction}; {settings.steps:,} samples, {seeds}"
+    known = {"data": data.name, "direction": data.direction, "steps": settings.steps}
     return Findings(
         title=what,
-        quantities=[
-            *(Quantity(name, value) for name, value in known.items()),
-            *(one for grid in each for one in summary(grid)),
-        ],
+        quantities=[*quantities(known), *(one for grid in each for one in summary(grid))],
         data={"run": results},
         figures=[Figure("sensitivity", partial(plot_sensitivity, results, what))],
-        claims=[tolerance(grid, run=what, data=view.name) for grid in each],
+        claims=[tolerance(grid, run=what, data=data.name) for grid in each],
     )
 
 
@@ -130,36 +122,27 @@ def decades(grid: np.ndarray) -> np.ndarray:
     return np.maximum(near.sum(axis=0) - 1, 0) / 2
 
 
-def run_row(
+def run_once(
     task: Task,
-    problem: Problem,
-    posed: Mapping[Problem, Posed],
+    data: Dataset,
+    exact: Mapping[float, analysis.ExactSolution],
     algorithm: str,
     k: int,
     half_decades: int,
-) -> dict[str, Any]:
-    """Run one algorithm at one rank with one eta0, ``half_decades`` from the printed one.
-
-    Returns that eta0, and the excess at the end for every N and seed, (N, seed); NaN where the
-    learner diverged.
+    N: float,
+    seed: int,
+) -> dict[str, float]:
+    """Return eta0, ``half_decades`` from the printed one, and the excess at the end of one
+    algorithm with it; NaN if the learner diverged.
     """
-    settings, bio = task.settings, algorithm == BIO
-    printed = models.Rates.paper(
-        posed[problem].data.name, 0, k, "online", "biorrr" if bio else "ann"
-    )
-    scaled = printed.times(10 ** (half_decades / 2))
-    kind = analysis.OnlineBioRRR if bio else analysis.TwoLayerANN
-    excess = np.full((len(N), settings.seeds), np.nan)
-    for (column, seed), _ in np.ndenumerate(excess):
-        # All in proportion.
-        rates: dict[str, Any] = {
-            name: models.Rate(getattr(scaled, name).eta0, N[column]) for name in "xyqr"
-        }
-        contender = Contender(problem, algorithm, kind, k, settings.steps, models.Rates(**rates))
-        ran = learn(task, posed, contender, settings.seed + seed)
-        if not ran["diverged"]:
-            excess[column, seed] = ran["excess"][1][-1]
-    return {"eta0": scaled.x.eta0, "excess": (("N", "seed"), excess)}
+    whose, kind = ALGORITHMS[algorithm]
+    printed = models.Rates.paper(data.name, 0, k, "online", whose).times(10 ** (half_decades / 2))
+    # All in proportion.
+    rates: dict[str, Any] = {name: models.Rate(getattr(printed, name).eta0, N) for name in "xyqr"}
+    learner, steps = getattr(analysis, kind), task.settings.steps
+    contender = Contender(PROBLEM, algorithm, learner, k, steps, models.Rates(**rates))
+    ran = learn(task, data, exact, contender, seed)
+    return {"eta0": printed.x.eta0, "excess": np.nan if ran["diverged"] else ran["excess"][1][-1]}
 
 
 def from_largest_stable(found: xr.Dataset) -> xr.Dataset:
@@ -181,17 +164,13 @@ def summary(grid: xr.Dataset) -> list[Quantity]:
     """Return the best, median and worst excess of an algorithm at a rank, and the range of eta0
     that is stable.
     """
-    mean, eta0 = grid["excess"].mean("seed", skipna=False).values, grid["eta0"].values
+    mean, eta0 = grid["excess"].mean("seed", skipna=False), grid["eta0"]
     found = {
-        "best_excess": (np.nanmin(mean), PERCENT, "excess at best"),
-        "median_excess": (np.nanmedian(mean), PERCENT, "in the median"),
-        "worst_excess": (np.nanmax(mean), PERCENT, "at worst"),
-        "largest_eta0": (np.nanmax(eta0), "", "largest eta0"),
-        "smallest_eta0": (np.nanmin(eta0), "", "smallest"),
+        "best_excess": (mean.min(), PERCENT, "excess at best"),
+        "median_excess": (mean.median(), PERCENT, "in the median"),
+        "worst_excess": (mean.max(), PERCENT, "at worst"),
+        "largest_eta0": (eta0.max(), "", "largest eta0"),
+        "smallest_eta0": (eta0.min(), "", "smallest"),
     }
     algorithm, k = str(grid["algorithm"].item()), int(grid["k"])
-    row, key = f"{algorithm}, k = {k}", plain_name(algorithm, k)
-    return [
-        Quantity(f"{key}_{name}", float(value), unit, words, row=row)
-        for name, (value, unit, words) in found.items()
-    ]
+    return quantities(found, f"{algorithm}, k = {k}", f"{plain_name(algorithm, k)}_")

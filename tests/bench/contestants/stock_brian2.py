@@ -136,11 +136,14 @@ def prepare(task: MillivoltTask):
     it.
     """
     import_brian2()
+    import brian2
     from brian2.devices.cpp_standalone.device import CPPStandaloneDevice
 
     folder = Path(tempfile.mkdtemp(prefix="stock-brian2-"))
     device = CPPStandaloneDevice()
-    with borrow_brian2("auto", device, build_on_run=False):
+    with borrow_brian2():
+        brian2.set_device(device, build_on_run=False)
+        brian2.prefs.codegen.target = "auto"
         network = _network(task)
         network.run(task.cells.hold * _unit("ms"), namespace={})
         device.build(directory=str(folder), compile=False, run=False)

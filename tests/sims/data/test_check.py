@@ -31,7 +31,7 @@ def own(request, tmp_path):
         return [path]
     if request.param == "renamed.mat":
         scipy.io.savemat(path, {"spikes": X, "licks": Y})
-        return [path, "--x", "spikes", "--y", "licks"]
+        return [path, "--y", "licks", "--x", "spikes"]
     other = tmp_path / f"other one.{request.param}"
     for file, values in ((path, X), (other, Y)):
         if request.param == "npy":

@@ -186,21 +186,16 @@ def test_damaged_idx_is_refused(tmp_path):
     path = tmp_path / "images.gz"
     write_idx(path, np.zeros((4, 28, 28)))
     cut(path, path.stat().st_size - 9)
-    with pytest.raises(
-        DataError, match=r"images.gz: not a readable gzip file, perhaps damaged or truncated"
-    ):
-        pictures.read_idx(path)
-    path.write_bytes(gzip.compress(b"\0\0\x08\x01" + (9).to_bytes(4, "big") + b"abc"))
-    with pytest.raises(
-        DataError, match=r"must hold 9 bytes of shape \(9,\) \(got 3\); it is truncated"
-    ):
-        pictures.read_idx(path)
-    path.write_bytes(gzip.compress(b"PK and more"))
-    with pytest.raises(DataError, match="not an idx file of bytes"):
-        pictures.read_idx(path)
-    path.write_bytes(b"not gzip")
-    with pytest.raises(DataError, match="not a readable gzip file"):
-        pictures.read_idx(path)
+    contents = (
+        path.read_bytes(),
+        gzip.compress(b"\0\0\x08\x01" + (9).to_bytes(4, "big") + b"abc"),
+        gzip.compress(b"PK and more"),
+        b"not gzip",
+    )
+    for content in contents:
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"images.gz: not an idx file of bytes, perhaps"):
+            pictures.read_idx(path)
 
 
 def test_labels_that_do_not_fit_are_refused(empty_cache):
@@ -240,13 +235,16 @@ HEADER = "".join(f"@ATTRIBUTE Att{i} NUMERIC\n" for i in range(120)) + "".join(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (HEADER + "@DATA\n", "has no row after @data; is it truncated"),
-        (HEADER + "@DATA\n{3 1, 7 1}\n", "rows must be dense, 221 values each"),
+        (
+            HEADER + "@DATA\n",
+            r"must have rows of 120 features and 101 classes \(got shape \(0, 0\)",
+        ),
+        (HEADER + "@DATA\n{3 1, 7 1}\n", "perhaps damaged or truncated"),
         (
             HEADER + "@DATA\n" + ",".join(["0"] * 221) + "\n" + ",".join(["0"] * 80),
             "perhaps damaged or truncated",
         ),
-        (HEADER + "@DATA\n" + ",".join(["0"] * 220), r"rows must have 221 values \(got 220\)"),
+        (HEADER + "@DATA\n" + ",".join(["0"] * 220), r"got shape \(1, 220\)"),
         (
             HEADER + "@DATA\n" + ",".join(["0"] * 220 + ["2"]),
             "classes must be 0 or 1; the file is damaged",
@@ -255,11 +253,8 @@ HEADER = "".join(f"@ATTRIBUTE Att{i} NUMERIC\n" for i in range(120)) + "".join(
             HEADER + "@DATA\n" + ",".join(["0"] * 220 + ["import os"]),
             "perhaps damaged or truncated",
         ),
-        (HEADER[:400] + "\n@DATA\n1,2\n", "must have 120 numeric features and then 101"),
-        (
-            "@ATTRIBUTE a string\n@DATA\nb\n",
-            r"must have 120 numeric features and then 101 .* \(got 0 and 0 of 1\)",
-        ),
+        (HEADER[:400] + "\n@DATA\n1,2\n", r"got shape \(1, 2\)\); another set, or truncated"),
+        ("@ATTRIBUTE a string\n@DATA\nb\n", "perhaps damaged or truncated"),
     ],
 )
 def test_damaged_arff_is_refused(empty_cache, text, message):

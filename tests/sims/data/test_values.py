@@ -11,7 +11,6 @@ from biorrr.sims.data import (
     Arrays,
     Data,
     DataError,
-    Matlab,
     Pair,
     Synthetic,
     load,
@@ -28,7 +27,7 @@ VALUES = (
     Arrays("digits"),
     Arrays("x.csv", "y.csv"),
     Arrays("both.npz"),
-    Matlab("session.mat", x="spikes"),
+    Arrays("session.mat", x="spikes"),
     Pair(
         "a:b,c.nwb",
         source="Primary visual area, layer 5",
@@ -111,7 +110,7 @@ def test_the_areas_that_are_named_tell_a_recording_from_samples(tmp_path, capsys
         ({"name": "digts"}, "digts: no such data set or file; did you mean 'digits'"),
         ('{name = "digits"', "data: must be a table of TOML, such as .* .got {name = .digits.; "),
         ({"name": "digits", "m": 3}, "digits: no option 'm'; it takes no options"),
-        ({"file": "x.npz", "colour": "red"}, "x.npz: no option 'colour'; it takes y"),
+        ({"file": "x.npz", "colour": "red"}, "x.npz: no option 'colour'; it takes y, x"),
         ("digts", "digts: no such data set or file; did you mean 'digits'"),
     ],
 )
@@ -121,7 +120,7 @@ def test_what_is_no_data(given, sentence):
 
 
 def test_every_kind_is_one_of_those_that_are_listed():
-    assert {*Data.kinds()} == {*CATALOGUE.values(), Arrays, Matlab, Pair}
+    assert {*Data.kinds()} == {*CATALOGUE.values(), Arrays, Pair}
     assert Digits().checksum() == load("digits").checksum
     assert str(Synthetic(m=4)) == '{name = "synthetic", m = 4}'
     assert Arrays("x.npz").plain() == {"file": "x.npz"}

@@ -50,17 +50,17 @@ def tensor(trials=8, bins=4, units=6, **options):
         ),
         (
             {"bin": 0.6, "window": (0, 0.5)},
-            "bin: must not be longer than the window (got 0.6 s, and a window of 0.5",
+            "window: must hold a whole number of bins (got 0 to 0.5 s, and bins of 0.6 s); end it",
         ),
         (
             {"bin": 0.3, "window": (0, 0.5)},
-            "window: must hold a whole number of bins (got 0.5 s and bins of 0.3 s)",
+            "window: must hold a whole number of bins (got 0 to 0.5 s, and bins of 0.3 s); end it",
         ),
         (
             {"bin": 0.0},
             "{path}: bin: must be at least 0.0001 (got 0.0); width of a time bin in seconds",
         ),
-        ({"window": (0.5, 0)}, "window: must begin before it ends (got 0.5 to 0 s)"),
+        ({"window": (0.5, 0)}, "window: must hold a whole number of bins (got 0.5 to 0 s"),
         (
             {"window": (1,)},
             "{path}: window: must be 2 values (got (1,)); begin and end of the window",
