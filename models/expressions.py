@@ -19,7 +19,6 @@ import numpy as np
 from biorrr.errors import InputError
 from biorrr.models import random_draws
 
-_DEEPEST = 120  # levels of an expression; Brian2 takes expressions apart recursively
 _MOST_TERMS = 16  # a rule of more is evaluated as it stands
 CONSTANTS = {"inf": np.inf, "pi": np.pi}
 OPERATORS: dict[type, Callable] = {
@@ -84,16 +83,7 @@ def parse(code: str) -> tuple[tuple[str, ast.expr], ...]:
         raise InputError(
             f"cannot be read ({error or 'nested too deeply'}): {code.strip()[:40]!r}..."
         ) from None
-    if any(_nested_deeper(node, _DEEPEST) for node in nodes):
-        raise InputError(f"must be nested at most {_DEEPEST} deep (got {code.strip()[:40]!r}...)")
     return tuple(_statement(node) for node in nodes)
-
-
-def _nested_deeper(node: ast.AST, levels: int) -> bool:
-    """Return True if there are more than so many ``levels`` below ``node``."""
-    return levels < 0 or any(
-        _nested_deeper(child, levels - 1) for child in ast.iter_child_nodes(node)
-    )
 
 
 def _statement(node: ast.stmt) -> tuple[str, ast.expr]:
@@ -268,12 +258,10 @@ def _zeros(node: ast.expr) -> frozenset[str]:
     return frozenset()
 
 
-def evaluate(expression: str | float, values: Mapping[str, object]):
+def evaluate(expression: str, values: Mapping[str, object]):
     """Return ``expression`` in NumPy, given the ``values`` of its names (and of functions that come
     with them).
     """
-    if not isinstance(expression, str):
-        return expression
     ((_, node),) = parse(expression)
     with np.errstate(all="ignore"):  # a value that is not finite is refused where it is used
         return value_of(node, {**FUNCTIONS, **CONSTANTS, **values})

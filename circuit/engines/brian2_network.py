@@ -142,10 +142,9 @@ class NumpyEngine:
                 _assign_once(operation.code, own), name=self._prefix + operation.name
             )
         step.before_run({})
-        if "plastic" not in operation.silencers:
+        if (key := f"{part.name}.plastic") not in operation.silencers:
             return step.run
-        plastic = self.arrays[f"{part.name}.plastic"]
-        return lambda: step.run() if plastic[0] else None
+        return lambda: step.run() if self.arrays[key][0] else None
 
     def do_tick(self, presented: str, tick: int) -> None:
         """Do what happens in a ``tick`` of a "sample" or a "replay", counted from its onset."""
