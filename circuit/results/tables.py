@@ -43,16 +43,14 @@ class Text(str):
         return f"<pre>{escape(self)}</pre>"
 
 
-def regression(s: float) -> str:
-    """Return the regression that ``s`` stands for, in words."""
-    name = {0.0: " (RRMSE)", 1.0: " (CCA)"}.get(s, "")
-    return f"s = {s:g}{name}"
-
-
-def ridge_in_words(ridge: tuple[float, float]) -> str:
-    """Return the ridge on Cxx and Cyy in words."""
-    said = zip(ridge, ("on Cxx, by replay", "on Cyy"), strict=True)
-    return "; ".join(f"{size:g} {where}" for size, where in said if size) or "none"
+def rows_of_regression(s: float, ridges: tuple[float, float], rates: str) -> dict[str, str]:
+    """Return the rows of a table that say what is learned, with which ridges on Cxx and Cyy."""
+    said = zip(ridges, ("on Cxx, by replay", "on Cyy"), strict=True)
+    return {
+        "regression": f"s = {s:g}" + {0.0: " (RRMSE)", 1.0: " (CCA)"}.get(s, ""),
+        "ridge": "; ".join(f"{size:g} {where}" for size, where in said if size) or "none",
+        "rates": rates,
+    }
 
 
 # Changes of the last tenth below which a run counts as being at rest: of the excess, as a fraction
