@@ -171,8 +171,8 @@ class Run(Tabled):
         It stays where it is if Q and R merely fade, and falls to rounding error if R finds Q'.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            size = np.linalg.norm(self.data["Q"].values, axis=(1, 2))
-            return self.r_minus_qt / np.where(size > 0, size, np.nan)
+            distance, size = self.r_minus_qt, np.linalg.norm(self.data["Q"].values, axis=(1, 2))
+            return distance / np.where(size > 0, size, np.nan)
 
     def transform(self, X) -> np.ndarray:
         """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m)
