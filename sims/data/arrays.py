@@ -7,6 +7,7 @@ The ending of a file says what it is. MATLAB's versions 4, 6 and 7 are read by S
 from __future__ import annotations
 
 import csv
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from biorrr.sims.data.values import DataError
 from biorrr.sims.words import as_text, brief, listed
 
 NOT_NUMPY = "not a readable NumPy file"
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+(e[-+]?\d+)?|inf|nan)", re.IGNORECASE)
 
 
 def read_samples(path: Path, x: str | None, y: str | None) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +90,7 @@ def read_csv(path: Path) -> np.ndarray:
             lines = csv.reader(file)
             first = [cell.strip() for cell in next(filter(None, lines), [])]
             _refuse_index_names(path, first)
-            skipped = 0 if any(map(_is_number, first)) else lines.line_num
+            skipped = 0 if any(map(NUMBER.fullmatch, first)) else lines.line_num
             file.seek(0)
             values = np.loadtxt(
                 file, delimiter=",", skiprows=skipped, comments=None, quotechar='"', ndmin=2
@@ -118,14 +120,6 @@ def _refuse_index_names(path: Path, cells: list[str]) -> None:
             f"{path}: must have inputs only, with names or without (got {what}); pandas "
             "saves it so with df.to_csv(path, index=False, header=False)"
         )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 # -- MATLAB ----------------------------------------------------------------------------------------
