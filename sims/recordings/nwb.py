@@ -16,7 +16,7 @@ from biorrr.hints import did_you_mean
 from biorrr.sims.data.files import readable
 from biorrr.sims.data.hdf5 import check_hdf5
 from biorrr.sims.data.values import DataError
-from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Trials
+from biorrr.sims.recordings.activity import Series, SpikeTrains, Trials
 from biorrr.sims.recordings.recording import Recording
 from biorrr.sims.words import as_text, listed, printable
 
@@ -54,7 +54,7 @@ NOT_TRIALS = ("epochs", "invalid_times", "spontaneous", "spontaneous_presentatio
 SLACK = 1.0  # seconds by which an event may lie outside its trial
 
 # Areas, activity, which units are good, and places in the file.
-Units = tuple[np.ndarray, SpikeTrains | Traces, np.ndarray, dict[str, str]]
+Units = tuple[np.ndarray, tuple[SpikeTrains | Series, ...], np.ndarray, dict[str, str]]
 
 
 def open_nwb(path: Path) -> Any:
@@ -99,7 +99,7 @@ def _spikes(path: Path, file: Any, area: str | None) -> Units:
         with readable(path, "units.spike_times cannot be read"):
             return np.asarray(spikes[unit], dtype=float)
 
-    return areas, SpikeTrains(read), good, used
+    return areas, (SpikeTrains(read, len(units)),), good, used
 
 
 def _traces(path: Path, file: Any, area: str | None, named: str | None) -> Units:
@@ -107,7 +107,7 @@ def _traces(path: Path, file: Any, area: str | None, named: str | None) -> Units
     chosen = _activity_series(path, file, named)
     parts, areas, good = zip(*(_sampled(path, one, area) for one in chosen.values()), strict=True)
     used = {"activity": listed(chosen)}
-    return np.concatenate(areas), Traces(parts), np.concatenate(good), used
+    return np.concatenate(areas), parts, np.concatenate(good), used
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ def find_trials(path: Path, file: Any, named: str | None) -> Trials:
     if not found and named is None:
         found = [name for name in tables if name not in NOT_TRIALS]
     elif not found:
-        found = [name for name in tables if named.lower() in name.lower()]
+        found = [name for name in tables if wanted.lower() in name.lower()]
     if len(found) != 1:
         what = "choose a table" if found else f"no table of intervals is called {wanted!r}"
         hint = "" if found else did_you_mean(wanted, tables)
