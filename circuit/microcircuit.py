@@ -194,7 +194,7 @@ class Hierarchy(CircuitBase):
                 f"interneurons: must be {count} numbers, one for each area (got {len(inner)})"
             )
         areas = tuple(
-            Area(k, l, links[place] / links[place - 1], place, last=place == count)
+            Area(k, l, links[place] / links[place - 1], place)
             for place, (k, l) in enumerate(zip(self.areas, inner, strict=True), 1)
         )
         return Regression(

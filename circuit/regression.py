@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -45,7 +45,6 @@ from biorrr.models.auto_rates import (
     plan,
     plan_of_areas,
     start_of_areas,
-    usual_inhibition,
 )
 from biorrr.models.validation import instance_of, number_within, whole_number
 
@@ -84,7 +83,7 @@ class Regression:
     departures: Sequence[Departure]
     populations: Sequence[Population]
     pathways: Sequence[Pathway]
-    initial: Mapping[str, object] = field(default_factory=dict)
+    initial: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def apical(self) -> bool:
@@ -168,7 +167,7 @@ class Regression:
             "replay_gain": f"{ridge_x!r} * cells('sensory') / {self.replay}",
         }
         modulator = parts["neuromodulator"]
-        known = {name: value for name, value in broadcast.items() if modulator.has(name)}
+        known = {name: value for name, value in broadcast.items() if name in modulator.declared}
         return parts.having(with_values(modulator, **known))
 
     def check_sizes(self, sizes: Mapping[str, int]) -> None:
@@ -236,18 +235,15 @@ class Regression:
             if feeds is not None:
                 power_x = feeds["x"].facts.power
                 power_y = feeds["y"].facts.power / blueprint.sizes["y"]
-            fitted = {
-                "power_x": power_x,
-                "power_y": power_y,
-                "usual_q": usual_inhibition(power_y, self.s),
-                **plan_of_areas(last),
-            }
-            return fitted, start_of_areas(power_x, power_y, self.s)
+            # The eigenvalue of QQ' at the optimum for a channel of y of such power.
+            usual_q = power_y / (1 - self.s + self.s * power_y)
+            powers = {"power_x": power_x, "power_y": power_y, "usual_q": usual_q}
+            return powers | plan_of_areas(last), start_of_areas(**powers)
         drive = Drive.white(int(m))
         if feeds is not None:
             x, y = feeds["x"], feeds["y"]
-            means, powers = (x.mean, y.mean), (x.facts.power, y.facts.power)
-            drive = Drive.of(x.facts.some, y.facts.some, self.ridges, means, powers)
+            some = x.facts.some - x.mean, y.facts.some - y.mean
+            drive = Drive.of(*some, self.ridges, (x.facts.power, y.facts.power))
         k = self.areas[0].k
         return {"outputs": float(k), **plan(k, self.s, drive, last)}, drive.start(self.s)
 
@@ -377,6 +373,6 @@ def draw_areas(
             out[W] = U @ V
             unlike = 0.2 / math.sqrt(area.k) * rng.standard_normal(drawn.shape)
             out[below.weights[1]] = (out[W] + unlike).T
-        out[Q] = (size_q if area.last else 1.0) * np.eye(area.k, area.interneurons)
+        out[Q] = (size_q if area == areas[-1] else 1.0) * np.eye(area.k, area.interneurons)
         out[R] = out[Q].T.copy()
     return out

@@ -104,7 +104,6 @@ OPEN_ENDED = 10_000.0
 SEARCHED = 100_000
 HURRY, MOST_HURRY = 0.4, 5.0
 
-_CHUNK = 2**22  # values looked at together
 _ROWS = 1000  # samples that are looked at for more than their power
 
 # What the policy tells the neuromodulator, for one circuit, its data and a run of some length.
@@ -132,7 +131,9 @@ def plan(k: int, s: float, drive: Drive, last: float = math.inf) -> dict[str, fl
     directions = 1 + crowd * drive.dimension_x / SPREAD
     interneuron, distal = ((1 - s) * rrmse + s * cca for rrmse, cca in (INTERNEURON, DISTAL))
     base_q = faster * interneuron / (k**MANY * directions)
-    metric_y = drive.metric(drive.typical_y, s)
+    # The power of y in a direction that is to be learned.
+    typical_y = drive.channel_y ** (1 - TOWARDS_STRONGEST) * drive.strongest_y**TOWARDS_STRONGEST
+    metric_y = drive.metric(typical_y, s)
     each, together = SINGLE_X
     return {
         "base_x": slower * PROXIMAL / (rare * drive.power_x),
@@ -141,7 +142,7 @@ def plan(k: int, s: float, drive: Drive, last: float = math.inf) -> dict[str, fl
         "single_x": min(each * k, together),
         "single_q": SINGLE * rare,
         "least_power": min(faster * LEAST, 1.0),
-        "least_gain": LEAST_GAIN * drive.typical_y / metric_y,
+        "least_gain": LEAST_GAIN * typical_y / metric_y,
         "last": last,
         "fall": OPEN_ENDED if math.isinf(last) else math.inf,
     }
@@ -175,11 +176,6 @@ class Drive:
     tail_x: float = 1.0
     ridge_y: float = 0.0
 
-    @property
-    def typical_y(self) -> float:
-        """The power of y in a direction that is to be learned."""
-        return self.channel_y ** (1 - TOWARDS_STRONGEST) * self.strongest_y**TOWARDS_STRONGEST
-
     @classmethod
     def white(cls, m: int) -> Drive:
         """Return the drive of m independent inputs, and of y, of unit variance."""
@@ -191,18 +187,17 @@ class Drive:
         X: NDArray,
         Y: NDArray,
         ridge: tuple[float, float],
-        means: tuple[NDArray | float, NDArray | float] = (0.0, 0.0),
         powers: tuple[float, float] | None = None,
     ) -> Drive:
-        """Return the drive of X (n_samples, m) and Y (n_samples, n) less their means, with their
-        ridges.
+        """Return the drive of X (n_samples, m) and Y (n_samples, n) as they are presented, with
+        their ridges.
 
         Where the means of |x|^2 and |y|^2 are known, as ``powers``, evenly spaced rows of X and Y
         are enough.
         """
         (m, n), (ridge_x, ridge_y) = (X.shape[1], Y.shape[1]), ridge
-        power, power_y = (_power(X, means[0]), _power(Y, means[1])) if powers is None else powers
-        squares = power**2 / _dimension(X, means[0])  # trace(Cxx^2)
+        power, power_y = powers or (_power(X), _power(Y))
+        squares = power**2 / _dimension(X)  # trace(Cxx^2)
         total = power + m * ridge_x
         # As total^2 / (squares + 2 ridge_x power + m ridge_x^2), but no square overflows.
         dimension = total / (
@@ -212,8 +207,8 @@ class Drive:
             power_x=total,
             channel_y=power_y / n,
             dimension_x=dimension,
-            strongest_y=_strongest(Y, means[1]),
-            tail_x=max(_tail(X, means[0], m * ridge_x) / (1 + 2 / dimension), 1.0),
+            strongest_y=_strongest(Y),
+            tail_x=max(_tail(X, m * ridge_x) / (1 + 2 / dimension), 1.0),
             ridge_y=ridge_y,
         )
 
@@ -229,28 +224,36 @@ class Drive:
         direction.
         """
         bound = self.strongest_y / self.metric(self.strongest_y, s)
-        x, y, q = START
-        y *= math.sqrt(bound / self.metric(self.channel_y, s))
-        return x / math.sqrt(self.power_x), y, q * math.sqrt(bound)
+        return sizes_at_first(self.power_x, bound, self.metric(self.channel_y, s))
 
 
-def _power(array: NDArray, mean: NDArray | float) -> float:
+def sizes_at_first(power_x: float, strongest: float, metric_y: float) -> tuple[float, float, float]:
+    """Return the size of Vx, Vy and Q at first, given the mean of |x|^2, the ``strongest``
+    eigenvalue of M, and a typical one of Sigma_s^-1.
+    """
+    x, y, q = START
+    return (
+        x / math.sqrt(power_x),
+        y * math.sqrt(strongest / metric_y),
+        q * math.sqrt(strongest),
+    )
+
+
+def _power(array: NDArray) -> float:
     """Return the mean of |row|^2; 1 for rows that are all zero."""
-    step = max(_CHUNK // array.shape[1], 1)
-    blocks = (array[start : start + step] - mean for start in range(0, len(array), step))
-    return float(sum(np.square(rows).sum() for rows in blocks)) / len(array) or 1.0
+    return float(np.square(array).sum()) / len(array) or 1.0
 
 
-def _some(array: NDArray, mean: NDArray | float) -> NDArray:
+def _some(array: NDArray) -> NDArray:
     """Return evenly spaced samples of ``array``."""
-    return array[:: -(-len(array) // _ROWS)] - mean
+    return array[:: -(-len(array) // _ROWS)]
 
 
-def _dimension(array: NDArray, mean: NDArray | float) -> float:
+def _dimension(array: NDArray) -> float:
     """Return trace(C)^2 / trace(C^2), from 1 to the number of columns; all of them for a single
     sample.
     """
-    rows = _some(array, mean)
+    rows = _some(array)
     count, m = rows.shape
     energies = np.square(rows).sum(axis=1)
     # The sum of all squared products of two samples is that of the smaller Gram matrix; a sample's
@@ -263,20 +266,20 @@ def _dimension(array: NDArray, mean: NDArray | float) -> float:
     return float(np.clip(power**2 / (shared / (count * (count - 1))), 1, m))
 
 
-def _strongest(array: NDArray, mean: NDArray | float) -> float:
+def _strongest(array: NDArray) -> float:
     """Return the largest eigenvalue of C; 1 where all is zero."""
-    rows = _some(array, mean)
+    rows = _some(array)
     gram = rows.T @ rows if rows.shape[1] < len(rows) else rows @ rows.T
     return float(np.linalg.eigvalsh(gram)[-1]) / len(rows) or 1.0
 
 
-def _tail(array: NDArray, mean: NDArray | float, added: float) -> float:
+def _tail(array: NDArray, added: float) -> float:
     """Return the mean of |row|^4 over the squared mean of |row|^2, with ``added`` to each; 1 where
     all is zero.
 
     Outliers count as much as the strongest of the other rows.
     """
-    energies = np.square(_some(array, mean)).sum(axis=1) + added
+    energies = np.square(_some(array)).sum(axis=1) + added
     energies = np.minimum(energies, np.quantile(energies, 1 - OUTLIERS))
     power = energies.mean()
     return float(np.square(energies / power).mean()) if power > 0 else 1.0
@@ -303,41 +306,25 @@ def plan_of_areas(last: float) -> dict[str, float]:
     synapses must be slow. Announced runs: found with a plain loop over digits, V1-V2 and synthetic
     data, two areas, gains to y from 0.05 to 2, 200,000 samples, seeds 0 to 2.
     """
-    if math.isinf(last):
-        return {
-            "base_x": 0.05,
-            "base_w": 0.05,
-            "base_q": 0.01,
-            "base_y": 0.003,
-            "N_q": 40_000.0,
-            "last": last,
-        }
+    endless = math.isinf(last)
     return {
-        "base_x": 1.0,
-        "base_w": 0.01,
-        "base_q": 0.003,
-        "base_y": 0.002,
-        "N_q": math.inf,
+        "base_x": 0.05 if endless else 1.0,
+        "base_w": 0.05 if endless else 0.01,
+        "base_q": 0.01 if endless else 0.003,
+        "base_y": 0.003 if endless else 0.002,
+        "N_q": 40_000.0 if endless else math.inf,
         "last": last,
     }
 
 
-def start_of_areas(power_x: float, power_y: float, s: float) -> tuple[float, float, float]:
+def start_of_areas(power_x: float, power_y: float, usual_q: float) -> tuple[float, float, float]:
     """Return the size of W of the first area, and of A and Q of the last, at first.
 
     Parameters
     ----------
     power_x, power_y
         Mean of |x|^2, and mean square of a channel of y.
-    s
-        The member of the family of regressions.
+    usual_q
+        Eigenvalue of QQ' at the optimum for such a channel.
     """
-    usual_q = usual_inhibition(power_y, s)
     return 1 / math.sqrt(power_x), 0.03 * usual_q / math.sqrt(power_y), math.sqrt(usual_q)
-
-
-def usual_inhibition(power_y: float, s: float) -> float:
-    """Return the eigenvalue of QQ' at the optimum for a channel of y that x predicts and that has
-    the power ``power_y``.
-    """
-    return power_y / (1 - s + s * power_y)

@@ -109,20 +109,6 @@ class InAreas(Departure):
         return replace(self.departure.alter(replace(parts, within=self.areas)), within=())
 
 
-class DoesNotFit(InputError):
-    """A departure that does not fit a circuit, or another departure of the circuit.
-
-    Attributes
-    ----------
-    reason
-        Why it does not, in words.
-    """
-
-    def __init__(self, who: str, reason: str) -> None:
-        super().__init__(f"{who}: {reason}")
-        self.reason = reason
-
-
 def apply_departures(parts: Parts, departures: Iterable[Departure]) -> Parts:
     """Return ``parts`` under all ``departures``, after a check that they fit each other and the
     circuit.
@@ -133,13 +119,13 @@ def apply_departures(parts: Parts, departures: Iterable[Departure]) -> Parts:
         for kind in departure.alters:
             if not parts.all(kind=kind):
                 have = ", ".join(dict.fromkeys(part.kind for part in parts.everything))
-                raise DoesNotFit(
-                    repr(departure), f"needs a part of kind {kind!r}, and this circuit has {have}"
+                raise InputError(
+                    f"{departure!r}: needs a part of kind {kind!r}, and this circuit has {have}"
                 )
         try:
             altered = departure.alter(parts)
         except ValueError as error:
-            raise DoesNotFit(f"{departure!r}: does not fit this circuit", str(error)) from error
+            raise InputError(f"{departure!r}: does not fit this circuit: {error}") from error
         instance_of(f"what {departure!r}.alter returns", altered, Parts)
         parts = replace(altered, departures=(*parts.departures, departure))
     return parts
@@ -153,11 +139,11 @@ def check_together(departures: tuple[Departure, ...]) -> None:
             apart = one.within and other.within and not {*one.within} & {*other.within}
             if unwanted in other.gives and not apart:
                 both = f"{_in_short(one)} does not go with {_in_short(other)}"
-                raise DoesNotFit(f"departures: {both}", reason)
+                raise InputError(f"departures: {both}: {reason}")
     for one in departures:
         for needed, reason in one.requires:
             if not any(needed in other.gives for other in departures):
-                raise DoesNotFit(f"departures: {_in_short(one)}", reason)
+                raise InputError(f"departures: {_in_short(one)}: {reason}")
 
 
 def _in_short(departure: Departure) -> str:

@@ -171,7 +171,6 @@ class Part(Checked):
 
     name: str
     kind: str
-    area: int
     variables: tuple[Variable, ...]
     steps: tuple[Step, ...]
     holders: tuple[str, ...]  # who may have one of its variables: what Variable.per may be
@@ -193,14 +192,10 @@ class Part(Checked):
 
     def variable(self, name: str) -> Variable:
         """Return the declaration of the variable called ``name``."""
-        if not self.has(name):
+        if name not in self.declared:
             have = ", ".join(variable.name for variable in self.variables) or "none"
             raise InputError(f"{self.name}: has no variable called {name!r}; it has {have}")
         return self.declared[name]
-
-    def has(self, name: str) -> bool:
-        """Return True if the part declares a variable called ``name``."""
-        return name in self.declared
 
     def adding(self, *additions: Variable | Step) -> Self:
         """Return the same with further variables and steps."""
@@ -387,11 +382,6 @@ class Pathway(Part):
             given["plastic"] = _PLASTIC
         return {**given, **super().declared}
 
-    def times(self, factor: str) -> Pathway:
-        """Return the same with both rules multiplied by ``factor``, which the synapse knows."""
-        change, replay = (rule and f"{factor} * ({rule})" for rule in (self.change, self.replay))
-        return replace(self, change=change, replay=replay)
-
     @property
     def currents(self) -> tuple[tuple[str, str], ...]:
         """Everything that synapses add up in the target cell, as (variable, expression)."""
@@ -460,20 +450,15 @@ class Parts:
         steps = self[pathway.target].steps
         return -1 if any(subtracts(step.code, pathway.drives) for step in steps) else 1
 
-    def all(self, kind: str, area: int | None = None) -> tuple:
-        """Return the populations and pathways of ``kind``: of every area, or of one."""
-        return tuple(part for part in self._seen if part.kind == kind and area in (None, part.area))
+    def all(self, kind: str | None = None, area: int | None = None) -> tuple:
+        """Return the populations and pathways of a ``kind``, or all: of every area, or of one."""
+        seen = (p for p in self.everything if not self.within or p.area in (0, *self.within))
+        return tuple(p for p in seen if kind in (None, p.kind) and area in (None, p.area))
 
     @functools.cached_property
     def weighted(self) -> tuple[Pathway, ...]:
         """Pathways that have weights, of the areas that :meth:`all` is limited to."""
-        return tuple(part for part in self._seen if isinstance(part, Pathway) and part.weighted)
-
-    @functools.cached_property
-    def _seen(self) -> tuple[Population | Pathway, ...]:
-        return tuple(
-            part for part in self.everything if not self.within or part.area in (0, *self.within)
-        )
+        return tuple(part for part in self.all() if isinstance(part, Pathway) and part.weighted)
 
     def having(self, *parts: Population | Pathway) -> Parts:
         """Return the same with ``parts``, each in place of that of its name, or behind the others

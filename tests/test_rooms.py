@@ -81,7 +81,11 @@ def test_arrows_point_downwards(room):
             room == "circuit"
             and (
                 function.startswith("plot_")
-                or function in ("angles", "fit", "partial_fit", "score", "summary", "theory_of")
+                or function
+                in (
+                    *("angles", "fit", "partial_fit", "score", "signal_strengths"),
+                    *("summary", "theory_of"),
+                )
             )
             and within(module, "biorrr.analysis")
         )

@@ -84,13 +84,13 @@ def compile_program(parts: Parts, moving: frozenset[str] = frozenset()) -> Progr
     check_parts(meanings)
     listed = operations(meanings)
     moving |= {"clock.elapsed", "clock.moment"}
-    if clock.has("elapsed"):  # a sample is held for many ticks
+    if "elapsed" in clock.declared:  # a sample is held for many ticks
         listed, sample, still = _promote(meanings, listed, "sample", moving)
         sample = _sum_rules(meanings, sample, still)
     else:
         sample = _in_blocks(listed, "sample")
     check_order(meanings, sample, moving)
-    if clock.has("replay_duration"):  # a replay is held for many ticks
+    if "replay_duration" in clock.declared:  # a replay is held for many ticks
         replay = _promote(meanings, listed, "replay", moving)[1]
     else:
         replay = _in_blocks(listed, "replay")

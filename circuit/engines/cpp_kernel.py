@@ -12,6 +12,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,7 @@ class CppEngine:
                 f"engine 'cpp': the compiled circuit cannot be loaded ({error}); set $BIORRR_CACHE"
                 " to a folder from which programs may be run, or use engine='numpy'"
             ) from error
+        self.lock = nullcontext()  # threads share it: a run has a memory of its own
         self.simulate, self._permute = library.simulate, library.permute
         self.simulate.argtypes, self.simulate.restype = [ctypes.c_void_p] * 2, ctypes.c_int64
         self._permute.argtypes = (*[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 3)

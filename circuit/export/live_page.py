@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # What a page draws of a cell, in this order, where its population has it.
 LANES = ("plateau", "a", "inhibition", "z")
+_BROUGHT = ("order", "seed", "weights", "start")  # settings that a run to be followed brings along
 _RATES = {
     "eta_x": "proximal",
     "eta_y": "distal",
@@ -55,9 +56,11 @@ def write_page(
     """
     followed = None if run is None else job_of(run, "page")
     if followed is not None:
-        settings = _settings_of(followed, settings)
-    start = settings["start"]
-    first = 0 if start is None else getattr(start, "samples", 0)
+        given = [name for name, value in settings.items() if name in _BROUGHT and value is not None]
+        if given:
+            raise InputError(f"run: brings {', '.join(given)} along; leave that out, or run")
+        settings["centre"] = any(feed.centred for feed in followed.feeds.values())
+    first = getattr(settings["start"], "samples", 0)
     cells = [population.name for population in circuit.parts.all(kind="interneuron")]
     quiet = [Silence(first, population=name) for name in cells]  # the page says when
     job = prepare(circuit, X, Y, final=False, events=quiet, **settings)
@@ -75,17 +78,6 @@ def write_page(
     return Path(path)
 
 
-def _settings_of(followed: Job, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a page that presents data as the run ``followed`` did."""
-    if given := [
-        name for name in ("order", "seed", "weights", "start") if settings[name] is not None
-    ]:
-        raise InputError(f"run: brings {', '.join(given)} along; leave that out, or run")
-    presented = followed.presentation
-    centre = any(feed.centred for feed in followed.feeds.values())
-    return {**settings, "order": presented.order, "seed": presented.seed, "centre": centre}
-
-
 def _following(job: Job, followed: Job) -> Job:
     """Return ``job`` with the order and the start of ``followed``, whose rates "auto" fall to zero
     at the end, as those of a page do not.
@@ -100,8 +92,13 @@ def _following(job: Job, followed: Job) -> Job:
             f"run: must be a run of this circuit on these data (got one on {samples} samples, and"
             f" X has {here}, or one of another circuit)"
         )
-    job = replace(job, presentation=followed.presentation, state=job.state | begun)
-    return replace(job, start=followed.start, stop=followed.stop)
+    return replace(
+        job,
+        presentation=followed.presentation,
+        state=job.state | begun,
+        start=followed.start,
+        stop=followed.stop,
+    )
 
 
 def _contents(
@@ -168,7 +165,7 @@ def _contents(
 
 def _lanes(cells: Population) -> list[str]:
     """Return the variables of ``cells`` that a page draws."""
-    known = [name for name in LANES if cells.has(name)]
+    known = [name for name in LANES if name in cells.declared]
     own = [v.name for v in cells.variables if v.per == "cell" and v.role == "activity"]
     return known or own[: len(LANES)]
 

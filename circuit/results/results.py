@@ -17,7 +17,6 @@ from biorrr.circuit.stimulus.data_checks import warn
 from biorrr.circuit.stimulus.feeds import Feed, chunks
 from biorrr.errors import BiorrrError, InputError
 from biorrr.models import Departure, Rates, Settled
-from biorrr.models.rates import signal_strengths
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -140,7 +139,7 @@ def _silent_directions(
             f" what x and y share is {little}; present more, or check that rows of X and Y belong"
             " to each other"
         )
-    found = signal_strengths(*_some_rows(feeds), k, regression.s, regression.ridges)
+    found = signal_strengths(regression, _some_rows(feeds))
     share = found[k - silent :].sum() / (found.sum() or 1.0)
     remedy = (
         f"they are {100 * share:.2g} % of what {k} outputs can find: present more samples"
@@ -166,7 +165,7 @@ def _wrong_rates(
     do; nothing where neither is so.
     """
     k, long, (first, last) = len(powers), samples >= _LONG, sizes
-    found = signal_strengths(*data, k, regression.s, regression.ridges)  # those of QQ' at best
+    found = signal_strengths(regression, data)  # eigenvalues of QQ' at best
     needed = math.sqrt(found.sum())
     dead = np.count_nonzero(powers < _DEAD)
     lost = found[k - dead :].sum() / (found.sum() or 1.0)
@@ -245,6 +244,14 @@ def _times_suggested(
         for own in regression.own_rates or ()
         for path in "xyq"
     }
+
+
+def signal_strengths(regression: Regression, data: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return the k largest eigenvalues of M: what each of k outputs can find of y."""
+    from biorrr.analysis.regression.exact_solution import ExactSolution
+
+    exact = ExactSolution(*data, regression.s, regression.ridges)
+    return exact.eigenvalues[: regression.areas[0].k]
 
 
 def _some_rows(feeds: Mapping[str, Feed]) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,6 @@ from biorrr.circuit.compile.blueprint import Blueprint, Quantity
 from biorrr.circuit.stimulus.data_checks import check_memory
 from biorrr.errors import InputError, InputTypeError
 from biorrr.hints import HintsAtKeywords
-from biorrr.models import Population
 from biorrr.models.validation import whole_number
 
 # The default record: what a figure of plateaus needs, and enough to know the learning rates in
@@ -154,23 +153,16 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
             " nothing"
         )
     asked = dict(record) if isinstance(record, Mapping) else dict.fromkeys(record, True)
-    traces = [
-        _trace(str(name), chosen, blueprint)
-        for name, chosen in asked.items()
-        if chosen is not False
+    chosen = {str(name): cells for name, cells in asked.items() if cells is not False}
+    traces = [_trace(name, cells, blueprint) for name, cells in chosen.items()]
+    labels = [trace.label for trace in traces]
+    # The rates belong to every record: rates "auto" are known from it alone.
+    traces += [
+        Trace(q.name, q, None)
+        for q in blueprint.quantities
+        if q.variable.per == "circuit" and q.variable.role == "activity"
+        if labels and q.name.startswith("eta_") and q.name not in labels
     ]
-    if traces:
-        # The rates belong to every record: rates "auto" are known from it alone.
-        rates = [
-            q
-            for q in blueprint.quantities
-            if q.variable.per == "circuit" and q.name.startswith("eta_")
-        ]
-        traces += [
-            Trace(q.name, q, None)
-            for q in rates
-            if q.variable.role == "activity" and q.name not in [t.label for t in traces]
-        ]
     stretches = _stretches(every, first, last)
     if not traces:
         return Recording()
@@ -180,8 +172,7 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
         8 * rows * sum(len(trace.places) for trace in traces),
         "record fewer cells or synapses, raise every, or record in windows",
     )
-    recorded = [np.arange(part.start, part.stop, part.step) for part in stretches]
-    return Recording(tuple(traces), np.unique(np.concatenate(recorded)))
+    return Recording(tuple(traces), np.unique(np.concatenate([*map(np.array, stretches)])))
 
 
 def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
@@ -192,11 +183,8 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
     found = [q for q in blueprint.quantities if name in (matrices.get(q.key, q.name), q.key)]
     if not found:
         cells = [p.name for p in blueprint.parts.populations if p.shape]
-        active = [
-            q
-            for q in blueprint.quantities
-            if q.part in cells and q.variable.role in ("activity", "input")
-        ]
+        roles = ("activity", "input")
+        active = [q for q in blueprint.quantities if q.part in cells and q.variable.role in roles]
         names = [q.name for q in active]
         choices = [q.name if names.count(q.name) == 1 else q.key for q in active]
         raise InputError(
@@ -210,35 +198,19 @@ def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:
     label = name.replace(".", "_")
     if quantity.key in matrices:
         label = f"{matrices[quantity.key]}_trace"
-    return Trace(label, quantity, _places(name, chosen, quantity, blueprint))
-
-
-def _places(name: str, chosen, quantity: Quantity, blueprint: Blueprint) -> tuple[int, ...] | None:
-    """Return places among Brian2's flat values of cells, or of synapses as (row, column) of their
-    matrix.
-    """
     if chosen is True:
-        return None
-    orientation = (
-        blueprint.orientations[quantity.part] if quantity.variable.per == "synapse" else None
-    )
-    shape = orientation.shape if orientation else (quantity.size,)
+        return Trace(label, quantity, None)
+    shape, what = (quantity.size,), f"cells in [0, {quantity.size - 1}]"
+    turn = blueprint.orientations[quantity.part] if quantity.variable.per == "synapse" else None
+    if turn is not None:
+        shape, what = turn.shape, f"(row, column) pairs within its shape {turn.shape}"
     places = np.asarray(chosen)
-    fits = (
-        places.dtype.kind in "iu"
-        and len(places.shape) == len(shape)
-        and places.shape[1:] in ((), (2,))
-    )
-    if not fits or not len(places) or (places < 0).any() or (places >= shape).any():
-        what = (
-            f"(row, column) pairs within its shape {shape}"
-            if orientation
-            else f"cells in [0, {quantity.size - 1}]"
-        )
+    fits = places.shape == (len(places), 2)[: len(shape)] if places.ndim and places.size else False
+    if not fits or places.dtype.kind not in "iu" or (places < 0).any() or (places >= shape).any():
         raise InputError(f"record: {name} must be True or a list of {what} (got {chosen!r})")
-    if orientation:
-        places = orientation.matrix(np.arange(quantity.size))[tuple(places.T)]
-    return tuple(places.tolist())
+    if turn is not None:
+        places = turn.matrix(np.arange(quantity.size))[tuple(places.T)]
+    return Trace(label, quantity, tuple(places.tolist()))
 
 
 def _stretches(every, first: int, last: int) -> list[range]:
@@ -281,11 +253,9 @@ def _dense_stretches(first: int, last: int) -> list[range]:
 
 def dimensions(quantity: Quantity, blueprint: Blueprint) -> tuple[str, ...]:
     """Return the names of the dimensions that a variable has in Datasets."""
-    part = blueprint.parts[quantity.part]
-    if isinstance(part, Population):
-        return (part.dimension,) if quantity.variable.per == "cell" else ()
-    if quantity.variable.per != "synapse":
-        return ()
+    part, per = blueprint.parts[quantity.part], quantity.variable.per
+    if per != "synapse":
+        return (part.dimension,) if per == "cell" else ()
     source, target = (blueprint.parts[end].dimension for end in (part.source, part.target))
     if part.source == part.target:
         target = f"{target}_target"

@@ -6,23 +6,25 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 from biorrr.circuit.engines.compiler import CompileFailed
 from biorrr.circuit.engines.interrupt import hold_interrupt
-from biorrr.circuit.engines.segments import advance
 from biorrr.circuit.simulation.events import after_events
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.progress import progress_bar
 from biorrr.circuit.simulation.recorder import Callback, Checkpoint, Recorder, engine_of
 
 LANES = 8  # numbers in a vector of AVX-512; two of AVX2
+_SEGMENT_SECONDS = 1.0  # aim; short enough for progress and Ctrl-C, long against the cost of a call
+_FIRST_SEGMENT = 2_000  # ticks, before the speed is known
+_LARGEST_ORDER = 2**20  # rows and replayed inputs of a segment; bounds the memory that they take
 
 
 def simulate(
@@ -72,7 +74,8 @@ def simulate_seeds(
         outcomes: list[Outcome] = []
         for one in recorders:
             if one.left:
-                _advance(engine, interrupted, [one])
+                with engine.lock:
+                    _advance(engine, interrupted, [one])
             outcomes.append(one.end())
             if outcomes[-1].ended == "interrupted":
                 break
@@ -100,26 +103,45 @@ def _engine(
 
 
 def _advance(engine: Any, interrupted: threading.Event, recorders: Sequence[Recorder]) -> None:
-    """Simulate what is left of runs side by side, from one event to the next; those with events
-    are alone.
+    """Simulate what is left of runs side by side in segments of about a second, between which
+    progress, checkpoints and an early end come; those with events are alone.
     """
     jobs = [one.left for one in recorders if one.left]
-    start, stop = jobs[0].start, jobs[0].stop
-    cuts = sorted({event.at for event in jobs[0].events if start < event.at < stop})
-    states = [job.state for job in jobs]
-    for first, last in pairwise([start, *cuts, stop]):
-        stretches = [
-            after_events(replace(job, start=first, stop=last, state=state), first)
-            for job, state in zip(jobs, states, strict=True)
-        ]
-        outcomes = advance(engine, stretches, recorders, interrupted)
-        if last < stop and recorders[0].stopped:
-            outcomes = [replace(outcomes[0], ended="stopped")]
-        if outcomes[0].ended != "done":
-            break
-        states = [outcome.state for outcome in outcomes]
-    for one, outcome in zip(recorders, outcomes, strict=True):
-        one.take(outcome)
+    job, at, left = jobs[0], jobs[0].start, dict(enumerate(recorders))
+    run = engine.load([after_events(one, at) for one in jobs])
+    length = max(_FIRST_SEGMENT // job.ticks_per_sample, 1)
+    largest = _LARGEST_ORDER // (run.lanes * (1 + job.presentation.replay))
+    cuts = [event.at for event in job.events]
+    watched = any(one.callback for one in recorders)  # it may end at any snapshot
+    while left:
+        bounds = [at + length, job.stop, *cuts, *(job.snapshots.tolist() if watched else [])]
+        stop = min(bound for bound in bounds if bound > at)
+        began, first = time.perf_counter(), at
+        at, diverged = run.advance(at, stop, left)
+        pace = (at - first) / max(time.perf_counter() - began, 1e-3)
+        length = max(int(min(largest, 8 * length, pace * _SEGMENT_SECONDS)), 1)
+        for lane, recorder in [*left.items()]:
+            state = run.states[lane]
+            if lane not in diverged:
+                recorder.note(at, state)
+            if ended := _ending(recorder, at == job.stop, lane in diverged, interrupted.is_set()):
+                last = {key: values.copy() for key, values in state.items()}
+                # The sample in which a run diverges does not count.
+                recorder.take(Outcome(at - (lane in diverged), last, ended))
+                del left[lane]
+        if left and at in cuts:
+            run = engine.load([after_events(replace(job, start=at, state=run.states[0]), at)])
+
+
+def _ending(recorder: Recorder, done: bool, diverged: bool, interrupted: bool) -> str:
+    """Return how a run ends at the end of a segment, as an Outcome says it; empty if it goes on."""
+    reasons = {
+        "diverged": diverged,
+        "done": done,
+        "stopped": recorder.stopped,
+        "interrupted": interrupted,
+    }
+    return next((reason for reason, applies in reasons.items() if applies), "")
 
 
 def _update(bar: Any, samples: int) -> None:

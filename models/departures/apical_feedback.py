@@ -58,15 +58,12 @@ class Area(Checked):
     number
         Of the area in a hierarchy, from 1: it ends the names of its parts and rates. 0 in a
         microcircuit.
-    last
-        True if the instructive input teaches it, False if an area above does.
     """
 
     k: int
     interneurons: int
     feedback: float
     number: int = 0
-    last: bool = True
 
     @property
     def weights(self) -> tuple[str, ...]:
@@ -79,14 +76,14 @@ class Area(Checked):
             else ("Vx", "Vy", "Q", "R")
         )
 
-    def parts(self) -> list[Population | Pathway]:
+    def parts(self, last: bool) -> list[Population | Pathway]:
         """Return the paper's neurons and pathways as they are in this area, pathways in the order
-        of its weights.
+        of its weights; the instructive input teaches the ``last`` area, and others the area above.
         """
         end, plain, distal = suffix(self.number), PyramidalNeurons(self.k), DistalSynapses()
         below = f"pyramidal{suffix(self.number - 1)}" if self.number > 1 else "sensory"
         elsewhere = {"sensory": below, "instructive": "instructive"}
-        if not self.last:
+        if not last:
             elsewhere["instructive"] = f"pyramidal{suffix(self.number + 1)}"
             distal = replace(distal, replay="eta_y * replay_gain * y_pre * z_post")
         pyramidal = replace(
@@ -187,7 +184,7 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
             broadcast("feedback", "gain of the plateau at the soma", "parameter", area.feedback),
             broadcast("power_q", "trace(QQ'), the gain of the inhibitory loop"),
         ]
-        if not area.last:
+        if area != areas[-1]:
             own.append(broadcast("s", "0: an area above teaches it", "parameter"))
         if rates is None:
             drive = f"{areas[place - 1].k} * rho" if place else "power_x"
@@ -195,13 +192,13 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
                 base="base_w" if place else "base_x",
                 drive=drive,
                 ridge="0" if place else "ridge_power",
-                least="usual_q" if area.last else "1",
+                least="usual_q" if area == areas[-1] else "1",
             )
             own += [
                 *ETAS.values(),
                 broadcast("energy_x", "power of the input from below"),
                 broadcast("energy_z", "power of the output"),
-                Step("modulation", code + (_BELOW_Y if area.last else _BELOW_AN_AREA)),
+                Step("modulation", code + (_BELOW_Y if area == areas[-1] else _BELOW_AN_AREA)),
             ]
         else:
             timetable = Neuromodulator(rates[place], ())
@@ -245,7 +242,7 @@ class ApicalFeedback(Departure):
         parts = parts.having(area_modulator(self.areas, self.rates))
         hear = partial(sum_over, "neuromodulator")
         for area in self.areas:
-            parts = parts.having(*area.parts())
+            parts = parts.having(*area.parts(last=area == self.areas[-1]))
             end = suffix(area.number)
             cells, below = f"pyramidal{end}", parts[f"proximal{end}"].source
             heard = [hear(f"loop_gain{end}", cells, f"power_q{end}", "power_pre", "dendrite")]
@@ -255,10 +252,10 @@ class ApicalFeedback(Departure):
                     hear(f"input_power{end}", below, f"energy_x{end}", squares, "drive"),
                     hear(f"output_power{end}", cells, f"energy_z{end}", "z_pre**2", "recruitment"),
                 ]
-            if self.rates is None and area.last:
-                power = hear("instructive_power", "instructive", "energy_y", "y_pre**2", "drive")
-                heard.append(power)
             parts = parts.having(*heard)
+        if self.rates is None:
+            power = hear("instructive_power", "instructive", "energy_y", "y_pre**2", "drive")
+            parts = parts.having(power)
         return parts
 
 

@@ -106,9 +106,12 @@ class Leaky(Holding):
             Variable("soma", "membrane potential of the soma", role="memory"),
             _relax("membrane", "soma", "soma_step", "z"),
         )
-        if cells.has("shortfall"):
+        if "shortfall" in cells.declared:
             soma = (
-                Step("input", f"{'soma' if cells.has('soma') else 'z'} += soma_step * shortfall"),
+                Step(
+                    "input",
+                    f"{'soma' if 'soma' in cells.declared else 'z'} += soma_step * shortfall",
+                ),
             )
         return cells.adding(
             Variable("dendrite", "excitation of the distal dendrite", role="memory"),
@@ -184,7 +187,7 @@ class Spiking(Departure):
             return self._spiking(
                 part, "interneuron", "n", "n", "interneuron_spikes", unit, Stream.INTERNEURON, phase
             )
-        if not part.has("shortfall"):
+        if "shortfall" not in part.declared:
             return self._spiking(part, "output", "z", "z", "spikes", "1", Stream.OUTPUT, "output")
         # With feedback the soma is no longer what it says, and other areas hear the spikes.
         steps = tuple(replace(step, code=rename(step.code, {"z": "soma"})) for step in part.steps)

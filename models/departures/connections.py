@@ -36,8 +36,11 @@ class SparseConnections(Departure):
             f" {probability!r})"
         )
         exists = parameter("connected", "1 where the synapse exists", drawn, per="synapse")
-        start = f"connected * ({pathway.start})"
-        return replace(pathway.adding(exists).times("connected"), start=start)
+        change, replay, start = (
+            code and f"connected * ({code})"
+            for code in (pathway.change, pathway.replay, pathway.start)
+        )
+        return replace(pathway.adding(exists), change=change, replay=replay, start=start)
 
 
 _KINDS = {"Vx": "proximal", "Vy": "distal", "Q": "inhibitory", "R": "recruitment"}
@@ -76,7 +79,7 @@ class DalesLaw(Departure):
                 sign, place = "polarity_pre * ", int(pathway.kind == "distal")
                 drawn = f"1 - 2 * int(uniform_draw(seed, {Stream.POLARITY}, {place}, i) >= 0.5)"
                 meaning = "sign of all synapses that the fibre makes"
-                if not source.has("polarity"):
+                if "polarity" not in source.declared:
                     parts = parts.having(
                         source.adding(parameter("polarity", meaning, drawn, per="cell"))
                     )
@@ -137,7 +140,7 @@ class TransmissionNoise(Departure):
                     ),
                 )
             parts = parts.having(cells)
-        fitted = (cells for cells in parts.all("neuromodulator") if cells.has("step_noise"))
+        fitted = (cells for cells in parts.all("neuromodulator") if "step_noise" in cells.declared)
         return parts.having(*(with_values(one, step_noise=1 + 3 * self.sigma**2) for one in fitted))
 
 

@@ -49,13 +49,8 @@ class Theory(Checked, ABC):
 
     Attributes
     ----------
-    name, citation
-        The theory, and where it was published.
-    filters, readout
-        Names of the weights (m, k) by which cells hear x, and of those (n, k) that relate them to
-        y.
-    apical
-        Variable of the pyramidal cells that their apical compartment carries.
+    filters
+        Name of the weights (m, k) by which cells hear x.
     s
         Member of the family that it is to learn: 0 is RRMSE, 1 is CCA.
     """
@@ -63,13 +58,8 @@ class Theory(Checked, ABC):
     k: PositiveCount = 2
     rate: Rate = field(default_factory=lambda: Rate(0.001))
     ridge: NotNegative = 0.0
-    name: ClassVar[str]
-    citation: ClassVar[str]
     filters: ClassVar[str] = "Vx"
-    readout: ClassVar[str] = "U"
-    apical: ClassVar[str] = "apical"
     s: ClassVar[float] = 0.0
-    ports: ClassVar[Mapping[str, str]] = {"x": "sensory.presented", "y": "instructive.y"}
 
     @abstractmethod
     def parts(self, n: int) -> Parts:
@@ -85,7 +75,7 @@ class Theory(Checked, ABC):
         return {
             "populations": parts.populations,
             "pathways": parts.pathways,
-            "inputs": self.ports,
+            "inputs": {"x": "sensory.presented", "y": "instructive.y"},
             "draw": self._draw,
         }
 
@@ -93,16 +83,16 @@ class Theory(Checked, ABC):
         return self.start(sizes["x"], sizes["y"], seed)
 
 
-def sensory_fibres(ridge: float) -> Population:
-    """Return feedforward fibres with noise of variance ``ridge``."""
-    return noisy_fibres("sensory", "input", "presented", "x", ridge, Stream.OWN)
-
-
 def noisy_fibres(
-    name: str, dimension: str, presented: str, heard: str, ridge: float, stream: int
+    ridge: float,
+    name: str = "sensory",
+    dimension: str = "input",
+    presented: str = "presented",
+    heard: str = "x",
+    stream: int = Stream.OWN,
 ) -> Population:
     """Return fibres that carry what is ``presented``, with noise of variance ``ridge``, as the
-    variable ``heard``.
+    variable ``heard``: those of x unless others are described.
     """
     return Population(
         None,
@@ -181,15 +171,11 @@ class BioRRR(Theory):
 
     distal: Positive = 1.0
     inhibitory: Positive = 1.0
-    name = "Bio-RRR"
-    citation = "Golkar et al. 2020"
-    readout = "Vy"
-    apical = "plateau"
 
     def parts(self, n: int) -> Parts:
         """Return the parts of the microcircuit, whose sensory fibres are noisy."""
         rates = Rates(self.rate, self.rate.times(self.distal), self.rate.times(self.inhibitory))
-        return microcircuit_parts(self.k, self.k, rates).having(sensory_fibres(self.ridge))
+        return microcircuit_parts(self.k, self.k, rates).having(noisy_fibres(self.ridge))
 
     def start(self, m, n, seed):
         """Draw weights; R begins as Q'."""
@@ -226,10 +212,7 @@ class BioCCA(Theory):
     """
 
     tau: Positive = 0.1
-    name = "Bio-CCA"
-    citation = "Lipshutz et al. 2021"
     filters = "Wx"
-    readout = "Wy"
     s = 1.0
 
     def parts(self, n: int) -> Parts:
@@ -246,12 +229,12 @@ class BioCCA(Theory):
         inverse = f"eta / tau / (1 - eta / tau) * (w - u_pre * u_post / {shrink})"
         rule = "eta / tau * (z_pre * z_post - w)"
         instructive = noisy_fibres(
-            "instructive", "instruction", "y", "heard", self.ridge, Stream.OWN + 1
+            self.ridge, "instructive", "instruction", "y", "heard", Stream.OWN + 1
         )
         return Parts(
             (
                 timetable(self.rate, broadcast("zu", "z'u"), tau=self.tau),
-                sensory_fibres(self.ridge),
+                noisy_fibres(self.ridge),
                 instructive,
                 cells,
             ),

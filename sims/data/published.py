@@ -125,7 +125,6 @@ class Origin:
     files: tuple[SourceFile, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
 class NamedData(Data):
     """Base of the named data sets."""
 
@@ -141,7 +140,6 @@ class NamedData(Data):
         return f'{{name = "{self.name}", {", ".join(told)}}}'
 
 
-@dataclass(frozen=True, kw_only=True)
 class Digits(NamedData):
     """Handwritten digits that ship with scikit-learn: pixels in [0, 1], (1797, 64), and one-hot
     digits, (1797, 10).
@@ -168,7 +166,6 @@ class Digits(NamedData):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class V1V2(NamedData):
     """Residual spike counts (Semedo et al. 2019): 79 V1 neurons, and 31 V2 neurons or 31 other V1
     neurons.
@@ -211,7 +208,6 @@ class V1V2(NamedData):
         return Dataset("v1v2", X, Y, groups=np.arange(len(X)) // BINS_PER_TRIAL)
 
 
-@dataclass(frozen=True, kw_only=True)
 class MediaMill(NamedData):
     """Features of video frames, (T, 120), and the concepts seen in them, (T, 101), each 0 or 1."""
 

@@ -77,7 +77,7 @@ def test_settings(settings, text):
         (
             lambda: Rates(Rate(1), "fast", Rate(1)),
             TypeError,
-            "Rates.y: must be Rate(...) or a number (got 'fast')",
+            "Rates.y: must be a number (got 'fast'); a rate that falls is Rate(eta0, N)",
         ),
         (
             lambda: Microcircuit(rates=0.1),

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Checkpoint, CheckpointError, Microcircuit
-from biorrr.circuit.engines import cpp_kernel, segments
+from biorrr.circuit.engines import cpp_kernel
 from biorrr.circuit.engines.compiler import find_compiler
+from biorrr.circuit.simulation import simulate
 from biorrr.models import ApicalDrive, CutInstruction, Freeze, LoopDelay, Silence, TransmissionNoise
 
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="needs a C++ compiler")
@@ -60,8 +61,8 @@ def cut(path, samples, engine, data, monkeypatch, **options):
             os.kill(os.getpid(), signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(segments, "_FIRST_SEGMENT", 37)
-        patch.setattr(segments, "_SEGMENT_SECONDS", 0.0)  # one sample after another from there on
+        patch.setattr(simulate, "_FIRST_SEGMENT", 37)
+        patch.setattr(simulate, "_SEGMENT_SECONDS", 0.0)  # one sample after another from there on
         with pytest.warns(UserWarning, match="interrupted after"):
             run = circuit(engine).run(*data, checkpoint=path, callback=interrupt, **options)
     assert samples <= run.samples < 240
@@ -113,14 +114,14 @@ def test_departures_and_lesions_survive_a_cut(data, tmp_path, monkeypatch, chang
 @pytest.mark.parametrize("first", [1, 13, 100])
 def test_results_do_not_depend_on_where_segments_are_cut(data, monkeypatch, first):
     straight = circuit("cpp").run(*data, epochs=2, every=7)
-    monkeypatch.setattr(segments, "_FIRST_SEGMENT", first)
-    monkeypatch.setattr(segments, "_SEGMENT_SECONDS", 0.02)
+    monkeypatch.setattr(simulate, "_FIRST_SEGMENT", first)
+    monkeypatch.setattr(simulate, "_SEGMENT_SECONDS", 0.02)
     assert_same(circuit("cpp").run(*data, epochs=2, every=7), straight)
 
 
 @needs_compiler
 def test_segments_stay_short_however_rare_traces_are(data, monkeypatch):
-    monkeypatch.setattr(segments, "_FIRST_SEGMENT", 150)  # ticks, of which a sample has three
+    monkeypatch.setattr(simulate, "_FIRST_SEGMENT", 150)  # ticks, of which a sample has three
     lengths = []
     advance = cpp_kernel.CompiledRun.advance
     monkeypatch.setattr(
@@ -249,8 +250,8 @@ def test_checkpoints_come_as_often_as_told(data, tmp_path, monkeypatch):
         "savez",
         lambda file, **arrays: saved.append(int(arrays["samples"])) or savez(file, **arrays),
     )
-    monkeypatch.setattr(segments, "_FIRST_SEGMENT", 1)
-    monkeypatch.setattr(segments, "_SEGMENT_SECONDS", 0.0)
+    monkeypatch.setattr(simulate, "_FIRST_SEGMENT", 1)
+    monkeypatch.setattr(simulate, "_SEGMENT_SECONDS", 0.0)
     circuit("numpy").run(*data, checkpoint=Checkpoint(tmp_path / "a.npz", every=0))
     assert saved == [*range(1, 121), 120]
     saved.clear()

@@ -231,7 +231,7 @@ def test_everything_at_once_is_what_a_plain_loop_computes(few, make_circuit):
 
 def test_engines_agree_on_everything_at_once(learn, monkeypatch):
     """Chance included, and for C++ across segments of the run: what cells remember is handed on."""
-    monkeypatch.setattr("biorrr.circuit.engines.segments._FIRST_SEGMENT", 7)
+    monkeypatch.setattr("biorrr.circuit.simulation.simulate._FIRST_SEGMENT", 7)
     told = {"samples": 60, "every": 9, "rates": "auto"}
     recorded = ("z", "n", "plateau", "spikes", "interneuron_spikes")
     reference, run = (

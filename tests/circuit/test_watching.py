@@ -86,8 +86,8 @@ def test_windows_reach_over_segments(few, make_circuit, monkeypatch):
         "progress": False,
     }
     straight = circuit.run(*few, **options)
-    monkeypatch.setattr("biorrr.circuit.engines.segments._FIRST_SEGMENT", 7)
-    monkeypatch.setattr("biorrr.circuit.engines.segments._SEGMENT_SECONDS", 0.0)
+    monkeypatch.setattr("biorrr.circuit.simulation.simulate._FIRST_SEGMENT", 7)
+    monkeypatch.setattr("biorrr.circuit.simulation.simulate._SEGMENT_SECONDS", 0.0)
     np.testing.assert_array_equal(
         circuit.run(*few, **options).data["plateau"], straight.data["plateau"]
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from biorrr.circuit import Hierarchy, Microcircuit
+from biorrr.errors import InputError
 from biorrr.models import (
     AllOrNone,
     ApicalDrive,
@@ -27,7 +28,6 @@ from biorrr.models import (
     Spiking,
     TransmissionNoise,
 )
-from biorrr.models.departure import DoesNotFit
 
 RATES = Rates(x=Rate(0.01, 900), y=Rate(0.02, 700), q=Rate(0.01, 1500), r=Rate(0.009, 1100))
 MEMBRANES = Leaky(hold=10.0, dt=2.0)
@@ -86,8 +86,8 @@ def refusal(departure: str, circuit: str) -> str:
     """Return why ``circuit`` cannot have ``departure``; empty if it can."""
     try:
         CIRCUITS[circuit](DEPARTURES[departure])
-    except DoesNotFit as error:
-        return error.reason
+    except InputError as error:
+        return str(error).rpartition(": ")[2]
     return ""
 
 

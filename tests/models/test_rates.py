@@ -42,7 +42,7 @@ def test_numbers_are_constant_rates():
     assert Rates(0.1, q=0.02) == Rates(Rate(0.1), Rate(0.1), Rate(0.02), Rate(0.02))
     assert Rates(0.01, start=(0.1, 0.2, 0.3)).times(2) == Rates(0.02, start=(0.1, 0.2, 0.3))
     with pytest.raises(
-        InputTypeError, match=r"Rates.y: must be Rate\(...\) or a number \(got 'a'\)"
+        InputTypeError, match=r"Rates.y: must be a number \(got 'a'\); a rate that falls is Rate\("
     ):
         Rates(0.1, "a")
     with pytest.raises(InputError, match=r"Rates.x: must be finite and at least 0 \(got -1\)"):

@@ -39,13 +39,13 @@ def test_seeds_are_the_runs_they_would_be_alone(tmp_path, capsys):
 
 def test_seeds_of_a_compiled_circuit_run_side_by_side(tmp_path, monkeypatch):
     """In one call of the engine; each as it would be alone."""
-    advance, together = simulate.advance, []
+    advance, together = simulate._advance, []
 
-    def watched(engine, jobs, *others):
-        together.append(len(jobs))
-        return advance(engine, jobs, *others)
+    def watched(engine, interrupted, recorders):
+        together.append(len(recorders))
+        advance(engine, interrupted, recorders)
 
-    monkeypatch.setattr(simulate, "advance", watched)
+    monkeypatch.setattr(simulate, "_advance", watched)
     learn = ["learn", "--data", DATA, "--engine", "cpp", "--epochs", "2"]
     assert main.run([*learn, "--seeds", "3", "--out", str(tmp_path)]) == 0
     assert together[0] == 3
@@ -58,14 +58,14 @@ def test_seeds_of_a_compiled_circuit_run_side_by_side(tmp_path, monkeypatch):
 def test_an_interrupted_run_of_several_seeds_goes_on(tmp_path, monkeypatch):
     learn = ["learn", "--data", DATA, "--engine", "cpp", "--epochs", "40", "--seeds", "3"]
     assert main.run([*learn, "--out", str(tmp_path / "whole")]) == 0
-    advance = simulate.advance
+    advance = simulate._advance
 
-    def pressed(engine, jobs, recorders, interrupted):
+    def pressed(engine, interrupted, recorders):
         interrupted.set()
-        return advance(engine, jobs, recorders, interrupted)
+        advance(engine, interrupted, recorders)
 
     with monkeypatch.context() as patched:
-        patched.setattr(simulate, "advance", pressed)
+        patched.setattr(simulate, "_advance", pressed)
         assert main.run([*learn, "--out", str(tmp_path / "cut")]) == 130
     kept = [*tmp_path.glob("cut/unfinished/checkpoints/learn_from-*.npz")]
     assert len(kept) == 3

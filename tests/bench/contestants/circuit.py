@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 from contestants.task import Task
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.engines.cpp_kernel import CppEngine
 from biorrr.circuit.simulation.job import Job
 from biorrr.circuit.simulation.prepare import Beginning, initial_state
-from biorrr.circuit.simulation.recorder import Recorder
 from biorrr.circuit.simulation.saving import Recording
+from biorrr.circuit.simulation.simulate import simulate
 from biorrr.circuit.stimulus.feeds import Feed, facts_of
 from biorrr.circuit.stimulus.presentation import Presentation
 from biorrr.models import Rate, Rates
@@ -22,18 +20,19 @@ from biorrr.models import Rate, Rates
 def prepare(task: Task):
     """Build the circuit, or find it in the cache.
 
-    The engine is called as :class:`~biorrr.circuit.Microcircuit` calls it, past the latter's check
-    that k is a rank the data can have: speed does not depend on it.
+    The job is simulated as :class:`~biorrr.circuit.Microcircuit` simulates it, past the latter's
+    check that k is a rank the data can have: speed does not depend on it.
     """
     rates = Rates(*(Rate(eta0, N) for eta0, N in zip(task.eta0, task.N, strict=True)))
     options: dict[str, Any] = {
         "rates": rates,
         "departures": task.departures,
+        "engine": "cpp",
         **task.circuit_options,
     }
     circuit = Microcircuit(task.k, **options)
     blueprint = circuit.blueprint(task.m, task.n)
-    engine = CppEngine(blueprint)
+    circuit.engines.get("cpp", blueprint)
     start = {p.weight: getattr(task, p.weight) for p in blueprint.parts.weighted}
     state = initial_state(blueprint, Beginning(), 0, start)
     feeds = {
@@ -55,7 +54,7 @@ def prepare(task: Task):
             snapshots=np.array([len(order)]),
             circuit=circuit,
         )
-        (outcome,) = engine.advance([job], [Recorder(job)], threading.Event())
+        outcome = simulate(job)
         if outcome.ended != "done":
             raise RuntimeError(
                 f"the circuit {outcome.ended} after {outcome.samples} of {len(order)} samples"
