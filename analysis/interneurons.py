@@ -19,6 +19,7 @@ needed. For other inputs and rates :func:`jacobian` holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,7 @@ from biorrr.models.rates import Rates
 # |p| over the largest, along which the optimum is a continuum: rotations of outputs and of
 # interneurons
 NEUTRAL = 1e-7
+outer = partial(np.einsum, "ta,tb->tab")  # the products of two signals in each sample
 ROUNDS, ROWS = 6, 1000  # noise that noise causes settles in 4 rounds where rates are tolerable
 
 
@@ -167,11 +169,6 @@ def expected_excess(
         power, axes = np.linalg.eigh(S)
         away = rng.standard_normal(away.shape) * np.sqrt(np.clip(power, 0, None)) @ axes.T
     return float(loss / -exact.optimum(k))
-
-
-def outer(pre: NDArray, post: NDArray) -> NDArray:
-    """Return the products of ``pre`` (n_samples, a) and ``post`` (n_samples, b) in each sample."""
-    return pre[:, :, None] * post[:, None]
 
 
 def sample_changes(

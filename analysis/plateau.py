@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,7 @@ SIGNALS = ("plateau", "a", "inhibition", "z")  # of a circuit, that are recorded
 NETWORK_STEPS = 200_000  # at most: on digits gradients vanish after 20,000, on V1-V2 after 3,000
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """Agreement of a signal of the circuit with its theory, neuron by neuron.
 
     Attributes
@@ -43,11 +42,6 @@ class Agreement:
                 np.sum(u * v, axis=-2) / np.sqrt(np.sum(u**2, axis=-2) * np.sum(v**2, axis=-2)),
                 np.sqrt(np.sum((measured - expected) ** 2, axis=-2) / np.sum(expected**2, axis=-2)),
             )
-
-    @property
-    def values(self) -> NDArray:
-        """Both measures, (2, ..., k)."""
-        return np.stack([self.correlation, self.relative_error])
 
 
 @dataclass(frozen=True)
@@ -242,8 +236,8 @@ def compare_with_theory(
             "stage_samples": ("stage", np.asarray(run["seen"])[stages]),
             "recorded": (("signal", *samples), np.stack([*signals.values()])),
             "expected": (("comparison", *samples), expected),
-            "course": ((*scores, "snapshot", "pyramidal"), course.values),
-            "agreement": ((*scores, "stage", "pyramidal"), recorded.values),
+            "course": ((*scores, "snapshot", "pyramidal"), np.stack(course)),
+            "agreement": ((*scores, "stage", "pyramidal"), np.stack(recorded)),
             "null_error": (("null", "pyramidal"), [one.relative_error for one in nulls.values()]),
         },
         {

@@ -124,19 +124,18 @@ def _stretches(samples: NDArray, shown: int, halfway: float | None) -> dict[str,
         if len(run) >= length
         for at in np.unique([*run[: len(run) - length : length], run[-length]]).tolist()
     ]
-    first, last = slice(starts[0], starts[0] + length), slice(starts[-1], starts[-1] + length)
-    if last.start < first.stop:
-        return {"end": last}
-    if halfway is None:
-        return {"start": first, "end": last}
-
-    def distance(at: int) -> float:
-        """Return how far a piece is from halfway, as a factor of samples, in its logarithm."""
-        return abs(np.log((samples[at] + shown) / (halfway + shown)))
-
-    between = [at for at in starts if first.stop <= at <= last.start - length]
-    near = [at for at in between if distance(at) <= np.log(2)]
-    if not near:
-        return {"start": first, "end": last}
-    middle = min(near, key=distance)
-    return {"start": first, "halfway": slice(middle, middle + length), "end": last}
+    first, last = starts[0], starts[-1]
+    if last < first + length:
+        return {"end": slice(last, last + length)}
+    chosen = {"start": first, "end": last}
+    if halfway is not None:
+        # How far from halfway each piece in between is, as a factor of samples, in its logarithm.
+        off = {
+            at: abs(np.log((samples[at] + shown) / (halfway + shown)))
+            for at in starts
+            if first + length <= at <= last - length
+        }
+        nearest = min(off, key=off.__getitem__, default=first)
+        if off.get(nearest, np.inf) <= np.log(2):
+            chosen = {"start": first, "halfway": nearest, "end": last}
+    return {title: slice(at, at + length) for title, at in chosen.items()}

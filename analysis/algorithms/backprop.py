@@ -13,14 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from biorrr.analysis.algorithms.estimator import FilterLearner, initial_weights, learner
+from biorrr.analysis.algorithms.estimator import (
+    FilterLearner,
+    initial_weights,
+    learner,
+    shuffled_passes,
+)
 from biorrr.analysis.algorithms.kernel import (
     add_outer,
     add_product,
-    falling,
     kernel,
     mix,
-    rate_table,
+    rates_at,
     set_gram,
     set_product,
     square,
@@ -117,14 +121,15 @@ class TwoLayerANN(FilterLearner):
         self._mean_squares = np.zeros(2)  # <|x|^2>, <|y|^2>
 
     def _present(self, X, Y, order):
-        rates, ridge_x = rate_table(self.rates, "xy"), ridge_pair(self.ridge_)[0]
+        samples, ridge_x = self.t_ + np.arange(len(order)), ridge_pair(self.ridge_)[0]
         Vx, Vy = self.Vx_.T.copy(), self.Vy_.T.copy()
+        rates = rates_at(samples, self.rates, "xy")
         _present(X, Y, order, self.t_, Vx, Vy, ridge_x, rates, self._mean_squares)
         self.Vx_, self.Vy_ = Vx.T, Vy.T
 
     def _iterations(self, X, Y, rng):
         Cxx, Cxy, _ = covariances(X, Y, self.ridge_)
-        rates, scales = rate_table(self.rates, "xy"), np.ones(2)
+        rates, scales = rates_at(np.arange(self.steps), self.rates, "xy"), np.ones(2)
         if not len(rates):
             scales[:] = linalg.eigvalsh(Cxx)[-1] or 1.0, np.square(Y).sum() / len(Y) or 1.0
         return partial(_iterate, Cxx, Cxy, self.Vx_, self.Vy_, rates, scales, self.tol)
@@ -135,15 +140,16 @@ def _iterate(Cxx, Cxy, Vx, Vy, rates, scales, tol, t, stop):
     """Gradient descent on the covariances of all data from step t to ``stop`` or convergence;
     returns the step, and whether converged.
 
-    Changes in place Vx (m, k) and Vy (n, k). rates is (2, 2), eta0 and N for x and y, or (0, 2) for
-    rates that follow the data; scales (2,) are the largest eigenvalue of Cxx and <|y|^2>.
+    Changes in place Vx (m, k) and Vy (n, k). rates are those of x and y at each step, (steps, 2),
+    or (0, 2) where they follow the data; scales (2,) are then the largest eigenvalue of Cxx and
+    <|y|^2>.
     """
     converged = False
     while t < stop and not converged:
         CxxVx = Cxx @ Vx
         Czz, VyVy = Vx.T @ CxxVx, Vy.T @ Vy
         if len(rates):
-            eta_x, eta_y = falling(rates, 0, t), falling(rates, 1, t)
+            eta_x, eta_y = rates[t]
         else:
             eta_y = 0.5 / (np.trace(VyVy) / scales[1] + np.trace(Czz))
             eta_x = eta_y / (scales[0] * scales[1])
@@ -162,25 +168,25 @@ def _present(X, Y, order, t, Vx, Vy, ridge_x, rates, mean_squares):
     """Backprop for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample
     count t on.
 
-    Changes in place Vx (k, m) and Vy (k, n), transposed, and mean_squares (2,). rates is (2, 2),
-    eta0 and N for x and y, or (0, 2) for rates that follow the data.
+    Changes in place Vx (k, m) and Vy (k, n), transposed, and mean_squares (2,). rates are
+    those of x and y for each sample, (n_presented, 2), or (0, 2) where they follow the data.
     """
     (k, m), n = Vx.shape, Vy.shape[1]
     z, back, error = np.empty(k), np.empty(k), np.empty(n)
     gram_x, gram_y = np.empty((k, k)), np.empty((k, k))
     moved_x, moved_y = np.empty((k, m)), np.empty((k, n))
     tiny = 1e-300  # keeps rates finite where all samples so far are zero
-    for row in order:
+    for i, row in enumerate(order):
         x, y = X[row], Y[row]
         set_product(z, Vx, x)
         error[:] = y
         for j in range(k):
-            for i in range(n):
-                error[i] -= Vy[j, i] * z[j]
+            for h in range(n):
+                error[h] -= Vy[j, h] * z[j]
         set_product(back, Vy, error)
 
         if len(rates):
-            eta_x, eta_y = falling(rates, 0, t), falling(rates, 1, t)
+            eta_x, eta_y = rates[i]
         else:
             xx, yy = ridge_x + tiny + square(x), tiny + square(y)
             zz, vx, vy = tiny + square(z), tiny + square(Vx), tiny + square(Vy)
@@ -253,9 +259,7 @@ def _learned(
     rng = np.random.default_rng(seed)
     sizes = [X.shape[1], *layers, Y.shape[1]]
     weights = [rng.standard_normal((a, b)) / np.sqrt(a) for a, b in pairwise(sizes)]
-    order = np.concatenate([rng.permutation(len(X)) for _ in range(-(-samples // len(X)))])[
-        :samples
-    ]
+    order = shuffled_passes(len(X), samples, rng)
     for start in range(0, samples, batch):
         rows = order[start : start + batch]
         activities = [X[rows]]

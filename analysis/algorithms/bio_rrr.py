@@ -12,10 +12,9 @@ from biorrr.analysis.algorithms.estimator import FilterLearner, initial_weights,
 from biorrr.analysis.algorithms.kernel import (
     add_outer,
     add_product,
-    falling,
     kernel,
     mix,
-    rate_table,
+    rates_at,
     set_gram,
     set_product,
     square,
@@ -108,7 +107,7 @@ class OfflineBioRRR(FilterLearner):
 
     def _iterations(self, X, Y, rng):
         Cxx, Cxy, Cyy = covariances(X, Y, self.ridge_)
-        rates, scales = rate_table(self.rates, "xyq"), np.ones(2)
+        rates, scales = rates_at(np.arange(self.steps), self.rates, "xyq"), np.ones(2)
         if not len(rates):
             xx, yy = (linalg.eigvalsh(C)[-1] or 1.0 for C in (Cxx, Cyy))
             scales[:] = xx, 1 / ((1 - self.s) / _DISTAL_DECAY + self.s * yy / _DISTAL)
@@ -124,23 +123,23 @@ class OfflineBioRRR(FilterLearner):
 def _iterate(Cxx, Cxy, Sigma_inv, Vx, Vy, Q, rates, scales, tol, t, stop):
     """Alg. 1 from step t to ``stop`` or convergence; returns the step, and whether converged.
 
-    Changes in place Vx (m, k), Vy (n, k) and Q (k, l). rates is (3, 2), eta0 and N for x, y and q,
-    or (0, 2) for rates that follow the data; scales (2,) are then the largest eigenvalue of Cxx and
-    eta_y at t = 0.
+    Changes in place Vx (m, k), Vy (n, k) and Q (k, l). rates are those of x, y and q at each step,
+    (steps, 3), or (0, 3) where they follow the data; scales (2,) are then the largest eigenvalue of
+    Cxx and eta_y at t = 0.
     """
     converged = False
     while t < stop and not converged:
         QQ = Q @ Q.T
         drive, inhibition = Cxy @ Vy, (Cxx @ Vx) @ QQ
-        eta_x = falling(rates, 0, t) if len(rates) else 1 / (scales[0] * np.trace(QQ))
+        eta_x = rates[t, 0] if len(rates) else 1 / (scales[0] * np.trace(QQ))
         Vx += eta_x * (drive - inhibition)
         cross, decay = Cxy.T @ Vx, Sigma_inv @ Vy
-        eta_y = falling(rates, 1, t) if len(rates) else scales[1] / (1 + t / _N)
+        eta_y = rates[t, 1] if len(rates) else scales[1] / (1 + t / _N)
         Vy += eta_y * (cross - decay)
         Czz = Vx.T @ (Cxx @ Vx)
         growth, before = Czz @ Q, Q.copy()
         eta_q = (
-            falling(rates, 2, t)
+            rates[t, 2]
             if len(rates)
             else min(_INTERNEURON / (1 + t / _N), _Q_GROWTH / np.trace(Czz))
         )
@@ -221,9 +220,10 @@ class OnlineBioRRR(FilterLearner):
         self._mean_power = np.zeros(1)  # |z|^2 per cell, averaged over the last samples
 
     def _present(self, X, Y, order):
-        s, ridges, rates = float(self.s), ridge_pair(self.ridge_), rate_table(self.rates, "xyqr")
+        s, ridges, samples = float(self.s), ridge_pair(self.ridge_), self.t_ + np.arange(len(order))
         planned = plan(self.k, s, self._drive, self._last)
         policy = np.array([planned[name] for name in PLANNED])
+        rates = rates_at(samples, self.rates, "xyqr")
         # A filter a row: the kernel's inner loops run along filters.
         Vx, Vy, Q, R = self.Vx_.T.copy(), self.Vy_.T.copy(), self.Q_.copy(), self.R_.copy()
         _present(X, Y, order, self.t_, Vx, Vy, Q, R, s, *ridges, rates, policy, self._mean_power)
@@ -235,10 +235,10 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, policy, m
     """Run Alg. 2 for the samples ``order`` of X (n_samples, m) and Y (n_samples, n), from sample
     count t on.
 
-    Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); and R (l, k). rates is (4, 2),
-    eta0 and N for x, y, q and r, or (0, 2) for rates that follow the data. Those follow ``policy``,
-    the numbers of :data:`biorrr.models.auto_rates.PLANNED` in their order, and mean_power (1,),
-    changed in place: |z|^2 per cell, a running mean.
+    Changes in place Vx (k, m) and Vy (k, n), transposed; Q (k, l); and R (l, k). rates are those of
+    x, y, q and r for each sample, (n_presented, 4), or (0, 4) where they follow the data. They then
+    follow ``policy``, the numbers of :data:`biorrr.models.auto_rates.PLANNED` in their order, and
+    mean_power (1,), changed in place: |z|^2 per cell, a running mean.
     """
     (k, m), l = Vx.shape, Q.shape[1]
     z, a, plateau, interneurons = np.empty(k), np.empty(k), np.empty(k), np.empty(l)
@@ -246,7 +246,7 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, policy, m
     learned, moved = np.empty((k, l)), np.empty((k, m))
     base_x, base_y, base_q, single_x, single_q, least_power, least_gain, last, fall = policy
     tiny = 1e-300  # keeps rates finite where a sample is zero
-    for row in order:
+    for i, row in enumerate(order):
         x, y = X[row], Y[row]
         set_product(z, Vx, x)
         set_product(a, Vy, y)
@@ -256,8 +256,7 @@ def _present(X, Y, order, t, Vx, Vy, Q, R, s, ridge_x, ridge_y, rates, policy, m
             plateau[j] = a[j] - plateau[j]
 
         if len(rates):
-            eta_x, eta_y = falling(rates, 0, t), falling(rates, 1, t)
-            eta_q, eta_r = falling(rates, 2, t), falling(rates, 3, t)
+            eta_x, eta_y, eta_q, eta_r = rates[i]
         else:
             xx, yy, zz = m * ridge_x + tiny + square(x), ridge_y + square(y), tiny + square(z)
             left = max(1 - t / last, 0.0) / (1 + t / fall)

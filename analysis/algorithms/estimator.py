@@ -254,7 +254,9 @@ class FilterLearner(FilterPredictor):
         self.readout_ = (linalg.pinvh(Czz) @ self._moments[:, self.k :]).T
 
 
-def shuffled_passes(n_samples: int, steps: int, rng: np.random.RandomState) -> NDArray:
+def shuffled_passes(
+    n_samples: int, steps: int, rng: np.random.RandomState | np.random.Generator
+) -> NDArray:
     """Return the sample of each step, (steps,): shuffled passes through the data, the last one cut
     short.
     """

@@ -39,19 +39,14 @@ def kernel(function: Callable) -> Callable:
 _inlined = numba.njit(inline="always", fastmath=_FASTMATH)
 
 
-def rate_table(rates: Rates | str, pathways: str) -> NDArray:
-    """Return eta0 and N of each pathway, (len(pathways), 2), or (0, 2) for rates that follow the
-    data.
+def rates_at(samples: NDArray, rates: Rates | str, pathways: str) -> NDArray:
+    """Return the rate of each pathway at each of ``samples``, (samples, pathways); without samples
+    where rates follow the data.
     """
     given = given_rates(rates)
-    chosen = [getattr(given, name) for name in pathways] if given else []
-    return np.array([(rate.eta0, rate.N) for rate in chosen], dtype=float).reshape(-1, 2)
-
-
-@_inlined
-def falling(rates, pathway, t):
-    """Return eta0/(1 + t/N) of one row of a table of rates."""
-    return rates[pathway, 0] / (1 + t / rates[pathway, 1])
+    if given is None:
+        return np.empty((0, len(pathways)))
+    return np.stack([getattr(given, name)(samples) for name in pathways], axis=1)
 
 
 @_inlined

@@ -75,7 +75,7 @@ def symmetric_power(C: ArrayLike, power: float) -> NDArray:
     array([[0.5, 0. ],
            [0. , 0. ]])
     """
-    eigenvalues, W = linalg.eigh(C)
+    eigenvalues, W = linalg.eigh(np.asarray(C))
     kept = eigenvalues > eigenvalues[-1] * len(eigenvalues) * np.finfo(float).eps
     return (W[:, kept] * eigenvalues[kept] ** power) @ W[:, kept].T
 
@@ -279,7 +279,7 @@ def condensed(X: NDArray, Y: NDArray, ridge: float = 0.0) -> NDArray:
         rows = np.vstack([rows, np.sqrt(ridge) * np.eye(m, channels)])
     if len(rows) <= channels:
         return rows
-    return linalg.qr(rows, mode="r")
+    return np.asarray(linalg.qr(rows, mode="r"))
 
 
 def _axes(

@@ -11,12 +11,10 @@ import numpy as np
 from numpy import linalg
 from numpy.typing import ArrayLike, NDArray
 
-from biorrr.analysis.checks import as_floats, ridge_pair
+from biorrr.analysis.checks import Ridge, as_floats, ridge_pair
 from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.errors import InputError
 from biorrr.hints import hints_at_keywords
-
-Ridge = float | tuple[float, float]
 
 
 @hints_at_keywords

@@ -159,19 +159,19 @@ class Translator:
         at = {name: self._index(part, found) for name, found in meant.items()}
         shared = {name for name, index in at.items() if index == "0"}
         early = shared.difference(names.written) | self._set_once(part, assigned, shared)
+        given = {
+            name: f"_at_{name}[{at[name]}]" if name in at else f"_{name}" for name in names.read
+        }
         lines = []
         for name in used:
-            value = f" = _at_{name}[{at[name]}]" if name in at else f" = _{name}"
-            value = value if name in names.read else ""
+            value = f" = {given[name]}" if name in given else ""
             lines.append((name, f"{self.declares} {self.local(name)}{value};"))
-        for name, value in assigned:
-            lines.append((name, f"{self.local(name)} = {self.expression(value)};"))
-        for name in names.written:
-            if name in at:
-                lines.append((name, f"_at_{name}[{at[name]}] = {self.local(name)};"))
+        lines += [(name, f"{self.local(name)} = {self.expression(v)};") for name, v in assigned]
+        kept = (name for name in names.written if name in at)
+        lines += [(name, f"_at_{name}[{at[name]}] = {self.local(name)};") for name in kept]
         function = CppFunction(
             operation.name,
-            self._due(part, operation),
+            self._due(operation),
             {name: array_of(found.key) for name, found in meant.items()},
             [line for name, line in lines if name in early],
             [line for name, line in lines if name not in early],
@@ -230,20 +230,16 @@ class Translator:
         presented: cells that change an input themselves may be active beside it.
         """
         written = {key for one in self.blueprint.program.operations for key in one.writes}
-        presented = {port.key for port in self.blueprint.ports} - written
-        for name in sorted(operation.silencers):
-            found = self.meanings.find(pathway, name)
-            if found and found.place == "pre" and found.key in presented:
-                return found.key
-        return ""
+        inputs = [p.key for p in self.blueprint.ports if p.population == pathway.source]
+        silent = (key for key in inputs if key in operation.silencers and key not in written)
+        return next(silent, "")
 
-    def _due(self, part: Population | Pathway, operation: Operation) -> list[str]:
+    def _due(self, operation: Operation) -> list[str]:
         """Return C++ conditions without which ``operation`` changes nothing."""
-        silencers = [] if operation.fills else sorted(operation.silencers)
-        found = [one for name in silencers if (one := self.meanings.find(part, name))]
-        return [
-            f"any({array_of(one.key)}[0] != 0)" for one in found if self._index(part, one) == "0"
+        shared = [
+            key for key in sorted(operation.silencers) if self.blueprint.by_key[key].size == 1
         ]
+        return [f"any({array_of(key)}[0] != 0)" for key in shared if not operation.fills]
 
     def local(self, name: str) -> str:
         """Return the name of a local variable that holds what the code calls ``name``."""

@@ -410,7 +410,7 @@ class Run(Tabled):
 
         from biorrr.analysis import principal_angles
 
-        exact = exact or plot_functions().exact_solution(self.data, X, Y)
+        exact = plot_functions().exact_solution(self.data, X, Y, exact)
         best = exact.Vx(self.data["Vx"].shape[-1])
         angles = [principal_angles(Vx, best) for Vx in self.data["Vx"].values]
         attrs = {"long_name": "angle between learned and exact filters", "units": "degrees"}
@@ -431,7 +431,11 @@ class Run(Tabled):
         ax
             Axes to draw into; new ones unless given.
         """
-        return plot_functions().learning_of(self.data, X, Y, exact, ax)
+        from biorrr.analysis import plot_learning
+
+        exact, Vx = plot_functions().exact_solution(self.data, X, Y, exact), self.data["Vx"].values
+        scores, optimum = exact.objective(Vx), exact.optimum(Vx.shape[-1])
+        return plot_learning(self.data["seen"].values, scores, optimum, ax=ax)
 
     def plot_angles(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw the angles between learned and exact filters at each snapshot; as
@@ -520,7 +524,11 @@ class Run(Tabled):
         """Draw the eigenvalues of QQ' beside those that they equal at the optimum; as
         :meth:`plot_learning`.
         """
-        return plot_functions().eigenvalues_of(self.data, X, Y, exact, ax)
+        from biorrr.analysis import plot_eigenvalues
+
+        exact = plot_functions().exact_solution(self.data, X, Y, exact)
+        found = np.linalg.eigvalsh(self.Q @ self.Q.T)[::-1]
+        return plot_eigenvalues(exact.eigenvalues[: len(found) + 4], found, ax=ax)
 
     def plot_weights(self, ax=None):
         """Draw the final weights of every pathway as a picture; axes (number of pathways,)."""
@@ -548,18 +556,9 @@ class Run(Tabled):
             Axes to draw into; new ones unless given.
         """
         self._require("plateau")
-        last, spikes = plot_functions().last_samples(self.data, shown), None
-        if "spikes" in self.data:
-            counts = self.data["spikes"].sel(sample=last.samples).values
-            each = int(self.data.attrs["cells_each"])
-            fired, cells = Spiking(each).raster(counts.reshape(-1, counts.shape[-1]))
-            # Poisson cells fire at any moment of a tick alike.
-            spikes = (
-                fired + np.random.default_rng(self.data.attrs["seed"]).random(len(fired)),
-                cells,
-                each,
-            )
-        return plot_functions().raster_of(self.data, spikes, shown, neurons, ax)
+        each = int(self.data.attrs.get("cells_each", 1))
+        raster = Spiking(each).raster if "spikes" in self.data else None
+        return plot_functions().raster_of(self.data, raster, shown, neurons, ax)
 
     def _require(self, name: str) -> None:
         if name not in self.data:
