@@ -159,16 +159,16 @@ class Translator:
         at = {name: self._index(part, found) for name, found in meant.items()}
         shared = {name for name, index in at.items() if index == "0"}
         early = shared.difference(names.written) | self._set_once(part, assigned, shared)
+        given = {
+            name: f"_at_{name}[{at[name]}]" if name in at else f"_{name}" for name in names.read
+        }
         lines = []
         for name in used:
-            value = f" = _at_{name}[{at[name]}]" if name in at else f" = _{name}"
-            value = value if name in names.read else ""
+            value = f" = {given[name]}" if name in given else ""
             lines.append((name, f"{self.declares} {self.local(name)}{value};"))
-        for name, value in assigned:
-            lines.append((name, f"{self.local(name)} = {self.expression(value)};"))
-        for name in names.written:
-            if name in at:
-                lines.append((name, f"_at_{name}[{at[name]}] = {self.local(name)};"))
+        lines += [(name, f"{self.local(name)} = {self.expression(v)};") for name, v in assigned]
+        kept = (name for name in names.written if name in at)
+        lines += [(name, f"_at_{name}[{at[name]}] = {self.local(name)};") for name in kept]
         function = CppFunction(
             operation.name,
             self._due(operation),

@@ -286,21 +286,16 @@ def field_named(cls: type[Settings], key: str, where: str) -> str:
 
 
 def parsed(kind: type, many: bool, text: str) -> Any:
-    """Read the value written as ``text``; text that is not one is left for the check to refuse."""
-    if issubclass(kind, Settings) and not many:
+    """Read the value written as ``text``, as TOML has it, but without quotes; text that is not one
+    is left for the check to refuse.
+    """
+    if not many and (kind is str or issubclass(kind, Settings)):
         return text
-    if many and "{" in text:  # tables, which hold commas of their own
-        with suppress(tomllib.TOMLDecodeError):
-            return tomllib.loads(f"values = {text}")["values"]
-    if many:
-        parts = text.removeprefix("[").removesuffix("]").split(",")
-        return [parsed(kind, False, part.strip().strip("'\"")) for part in parts]
-    if kind is bool:
-        return {"true": True, "false": False}.get(text.lower(), text)
-    try:
-        return kind(text)
-    except ValueError:
-        return text
+    bare = text.removeprefix("[").removesuffix("]")
+    with suppress(tomllib.TOMLDecodeError):
+        return tomllib.loads(f"value = [{bare}]" if many else f"value = {text}")["value"]
+    parts = [part.strip().strip("'\"") for part in bare.split(",")]
+    return [parsed(kind, False, part) for part in parts] if many else text
 
 
 def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:

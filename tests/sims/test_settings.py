@@ -73,7 +73,7 @@ def test_text_of_set_may_hold_an_equals_sign():
         ),
         ("eggs", "set: must be key=value (got 'eggs')"),
         ("eggs=two", "eggs: must be a whole number (got 'two'); eggs in the dough"),
-        ("eggs=2.0", "eggs: must be a whole number (got '2.0'); eggs in the dough"),
+        ("eggs=2.0", "eggs: must be a whole number (got 2.0); eggs in the dough"),
         ("eggs=0", "eggs: must be at least 1 (got 0); eggs in the dough"),
         ("heat=1.5", "heat: must lie in [0, 1] (got 1.5); 0 is off, 1 is full heat"),
         ("heat=nan", "heat: must be a finite number (got nan); 0 is off, 1 is full heat"),
