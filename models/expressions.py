@@ -178,15 +178,6 @@ def terms_of(rule: str, own: Collection[str]) -> list[list[str]]:
     return [[ast.unparse(factor) for factor in factors] for factors in found]
 
 
-def _owners(text: str, own: Collection[str]) -> set[str]:
-    """Return who has the variables that ``text`` reads: "pre", "post" or "own"; what is broadcast
-    counts for nobody.
-    """
-    ends = {name: name.rpartition("_")[2] for name in names_in(text).read}
-    sides = {end for end in ends.values() if end in ("pre", "post")}
-    return sides | ({"own"} if any(name in own for name in ends) else set())
-
-
 def _products(node: ast.expr, own: Collection[str]) -> list[list[ast.expr]]:
     """Return an expression as a sum of products, each a list of its factors; a sum whose variables
     one cell has, or the synapse, stays whole.
@@ -200,12 +191,13 @@ def _products(node: ast.expr, own: Collection[str]) -> list[list[ast.expr]]:
         right = [[ast.BinOp(one, ast.Div(), node.right)]] if by_one else _products(node.right, own)
         if len(left) * len(right) <= _MOST_TERMS:
             return [[*factors, *others] for factors in left for others in right]
-    several = len(_owners(ast.unparse(node), own)) > 1
-    if several and isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-        right = _products(node.right, own)
-        if isinstance(node.op, ast.Sub):
-            right = [[minus, *factors] for factors in right]
-        return [*_products(node.left, own), *right]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        names = names_in(ast.unparse(node)).read
+        holders = {"own" if name in own else name.rpartition("_")[2] for name in names}
+        if len(holders & {"own", "pre", "post"}) > 1:  # what is broadcast counts for nobody
+            negative = ast.UnaryOp(ast.USub(), node.right)
+            right = negative if isinstance(node.op, ast.Sub) else node.right
+            return [*_products(node.left, own), *_products(right, own)]
     return [[node]]
 
 

@@ -45,12 +45,6 @@ class Data(Settings):
         """Read the data."""
         raise NotImplementedError
 
-    def checksum(self) -> str:
-        """Return the checksum of the numbers, ``load().checksum``: take that where the data are
-        loaded anyway.
-        """
-        return self.load().checksum
-
     def plain(self) -> str | dict[str, Any]:
         """Return the value as TOML holds it: a table, or a name alone where all options have their
         defaults.

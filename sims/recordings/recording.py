@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from biorrr.sims.data.arrays import read_npz
 from biorrr.sims.data.dataset import LARGEST, Dataset
 from biorrr.sims.data.files import check_regular, readable
 from biorrr.sims.data.values import DataError, Pair, make
-from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Trials, align, bin_edges
+from biorrr.sims.recordings.activity import Series, SpikeTrains, Trials, align, bin_edges
 from biorrr.sims.words import as_text, counted, listed, printable
 
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
@@ -38,7 +38,7 @@ class Recording:
     areas
         (units,) text, the area of each unit.
     activity
-        Spikes or traces of the units.
+        Spikes or traces; each part has its own units, numbered through in this order.
     trials
         Trials and their events.
     good
@@ -53,7 +53,7 @@ class Recording:
 
     name: str
     areas: np.ndarray
-    activity: SpikeTrains | Traces
+    activity: tuple[SpikeTrains | Series, ...]
     trials: Trials
     good: np.ndarray
     used: Mapping[str, str] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class Recording:
         return cls(
             name,
             np.array([str(as_text(area)) for area in areas.tolist()]),
-            Traces((series,)),
+            (series,),
             table,
             np.ones(units, dtype=bool),
         )
@@ -221,7 +221,9 @@ class Recording:
                 "all trials are treated as one condition; --condition groups them, by"
                 f" {listed(self.trials.columns)}"
             )
-        starts, bins, conditions = align(self.trials, self.activity.span, pair, used, notes)
+        begins, ends = zip(*(one.span for one in self.activity), strict=True)
+        span = max(begins), min(ends)
+        starts, bins, conditions = align(self.trials, span, pair, used, notes)
         edges, later = (bin_edges(begin, bins, pair.bin) for begin in (starts, starts + pair.lag))
         X, x_rates = self._binned(of_source, edges, "source", pair, notes)
         Y, y_rates = self._binned(of_target, later, "target", pair, notes)
@@ -276,6 +278,15 @@ class Recording:
             chosen = chosen & self.good
         return np.flatnonzero(chosen).tolist()
 
+    def _columns(self, units: list[int], edges: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the binned activity of each unit in turn, (trials * bins,); ``units`` ascend."""
+        first = 0
+        for part in self.activity:
+            own = [unit - first for unit in units if first <= unit < first + part.units]
+            if own:
+                yield from part.columns(own, edges)
+            first += part.units
+
     def _binned(
         self, units: list[int], edges: np.ndarray, side: str, pair: Pair, notes: list[str]
     ) -> tuple[np.ndarray, np.ndarray | None]:
@@ -286,16 +297,17 @@ class Recording:
 
         binned = np.empty((len(edges) * (edges.shape[1] - 1), len(units)), order="F")
         with progress_bar(len(units), " units", f"reading {Path(self.name).name}, {side}") as bar:
-            for place, column in enumerate(self.activity.columns(units, edges)):
+            for place, column in enumerate(self._columns(units, edges)):
                 binned[:, place] = column
                 bar.update()
+        counted_spikes = all(one.counted for one in self.activity)
         rates, least, most = binned.mean(axis=0) / pair.bin, binned.min(0), binned.max(0)
         reasons = {
             "with missing values (NaN) in the windows": np.isnan(least),
             f"with values beyond {LARGEST:g}": np.maximum(most, -least) > LARGEST,
             "that never change within the windows": most == least,
             f"that fire less than {pair.minimum_rate:g} spikes per second within the windows": (
-                self.activity.counted & (rates < pair.minimum_rate)
+                counted_spikes & (rates < pair.minimum_rate)
             ),
         }
         kept, left_out = np.ones(len(units), dtype=bool), []
@@ -317,5 +329,5 @@ class Recording:
         binned = binned if kept.all() else binned[:, kept]
         return (
             np.sqrt(binned) if pair.scale == "sqrt" else binned,
-            rates[kept] if self.activity.counted else None,
+            rates[kept] if counted_spikes else None,
         )
