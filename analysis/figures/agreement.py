@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biorrr.analysis.figures.plateaus import plot_plateau
 from biorrr.analysis.figures.runs import HALFWAY
@@ -44,24 +46,28 @@ def plot_recorded(results: Dataset, samples: int = 50, neurons: int = 4) -> np.n
     _, halfway, end = results["stage_samples"].values[0]
     titles = "before", f"halfway\n{halfway:,}", f"after\n{end:,}"
     few = results.isel(row=slice(samples), pyramidal=slice(neurons))
-    shown, theory = (
-        {
-            title: {name: few[kind].sel({along: name})[stage].values for name in names}
-            for stage, title in enumerate(titles)
-        }
-        for kind, along, names in (
-            ("recorded", "signal", results["signal"].values),
-            ("expected", "comparison", ("plateau", "inhibition")),
-        )
-    )
     errors = results["agreement"].sel(measure="relative_error", comparison="plateau")[0].values
-    rows = results.sizes["row"]
     note = (
         f"{_at_s(results)} First seed. Above: samples seen in learning. {HALFWAY}"
-        f" Deviations are of all {rows:,} samples."
+        f" Deviations are of all {results.sizes['row']:,} samples."
     )
-    known: Any = {"deviations": dict(zip(titles, errors, strict=True)), "note": note}
-    return plot_plateau(shown, theory, unit="sample, learning off", **known)
+    return plot_plateau(
+        _by_stage(few["recorded"].rename(signal="name"), titles, results["signal"].values),
+        _by_stage(few["expected"].rename(comparison="name"), titles, ("plateau", "inhibition")),
+        unit="sample, learning off",
+        deviations=dict(zip(titles, errors, strict=True)),
+        note=note,
+    )
+
+
+def _by_stage(
+    signals: DataArray, titles: tuple[str, ...], names: Iterable[str]
+) -> dict[str, dict[str, NDArray]]:
+    """Return signals (name, stage, row, pyramidal) by the title of their stage and by name."""
+    return {
+        title: {name: signals.sel(name=name).isel(stage=stage).values for name in names}
+        for stage, title in enumerate(titles)
+    }
 
 
 def _at_s(results: Dataset) -> str:
@@ -89,11 +95,8 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
     """
     known = [str(name) for name in results["comparison"].values]
     measures = {"correlation": "correlation with theory", "relative_error": _DEVIATION}
-    layout: Any = [
-        [name for name in known for _ in range(6 // len(known))],
-        [name for name in (*measures, "nulls") for _ in range(2)],
-    ]
-    panels = new_figure(PAGE, 4.9).subplot_mosaic(layout)
+    above, below = np.repeat(known, 6 // len(known)), np.repeat([*measures, "nulls"], 2)
+    panels = new_figure(PAGE, 4.9).subplot_mosaic([above.tolist(), below.tolist()])
     for name in known:
         _scatter(panels[name], results.isel(stage=-1), name)
     for measure, words in measures.items():
@@ -105,15 +108,14 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
     _draw_nulls(panels["nulls"], results)
     bound = f"{100 * tolerated:g} %: plateau and error count as equal"
     for name in ("relative_error", "nulls"):
-        panels[name].axhline(tolerated, zorder=0, **{**THEORY, "linestyle": ":"}, label=bound)
-        panels[name].set(yscale="log")
+        panels[name].axhline(tolerated, zorder=0, **(THEORY | {"linestyle": ":"}), label=bound)
+        panels[name].set_yscale("log")
         in_percent(panels[name])
     note = (
         f"{_at_s(results)} Dots above: samples of the first seed; dots below: neurons of each"
         " seed. Lines: median over neurons and seeds; bands: from the lowest to the highest."
     )
-    explain([*panels.values()], note, most=3)
-    return np.array(list(panels.values()), dtype=object)
+    return explain(np.array([*panels.values()], dtype=object), note, most=3)
 
 
 def _scatter(panel: Axes, results: Dataset, name: str) -> None:
@@ -138,20 +140,16 @@ def _follow(panel: Axes, course: DataArray, name: str) -> None:
 def _draw_nulls(panel: Axes, results: Dataset) -> None:
     """Draw the error of plateaus after learning, as it is and under the null hypotheses."""
     error = results["agreement"].sel(measure="relative_error", comparison="plateau")
-    columns = [error[..., -1, :], *results["null_error"].transpose("null", ...)]
-    look: Any = {"color": colour("plateau"), "markersize": 3, "alpha": 0.5, "linestyle": "none"}
+    columns = [error.isel(stage=-1), *results["null_error"].transpose("null", ...)]
     for place, column in enumerate(columns):
-        panel.plot(np.full(column.size, place), column.values.ravel(), marker="o", **look)
+        places, tint = np.full(column.size, place), colour("plateau")
+        panel.plot(places, column.values.ravel(), "o", color=tint, markersize=3, alpha=0.5)
     panel.set_xticks(range(3), ["as it is", "none", "of other\nsamples"])
-    panel.set(xlim=(-0.5, 2.5), ylabel=_DEVIATION, title="plateau after learning")
-    panel.set_xlabel("inhibition")
+    panel.set(xlim=(-0.5, 2.5), xlabel="inhibition", ylabel=_DEVIATION)
+    panel.set_title("plateau after learning")
 
 
 _SHOWN_SAMPLES, _SHOWN_S = 60, 3  # of the plateaus
-_COEFFICIENTS = {  # of the distal rule: marker, how it is filled, label
-    "own_current": ("s", "full", "own current $a$"),
-    "decay": ("^", "none", "decay of $V_y$"),
-}
 
 
 @styled
@@ -175,61 +173,53 @@ def plot_family(results: Dataset) -> np.ndarray:
     s = results["s"].values
     chosen = np.unique(np.linspace(0, len(s) - 1, min(_SHOWN_S, len(s))).round().astype(int))
     halves = new_figure(PAGE, 4.2).add_gridspec(2, 1, height_ratios=[1, 1.3])
-    above = np.asarray(halves[0].subgridspec(1, len(chosen)).subplots(squeeze=False))[0]
-    below = np.asarray(halves[1].subgridspec(1, 4).subplots())
+    above = halves[0].subgridspec(1, len(chosen)).subplots(squeeze=False)[0]
+    below = halves[1].subgridspec(1, 4).subplots(squeeze=False)[0]
     for panel, place in zip(above, chosen, strict=True):
         _draw_plateau(panel, results.isel(s=place))
     above[0].set_ylabel("plateau of neuron 0,\nfirst seed")
-    _draw_eigenvalues(below[0], results)
-    _draw_numbers(below[1], results, "excess", "excess")
-    _draw_numbers(below[2], results, "plateau_relative_error", "error of plateaus")
-    _draw_coefficients(below[3], results)
+    _draw_numbers(below[0], results["eigenvalues_QQ"], "D", "Q", label="eigenvalues of $QQ'$")
+    below[0].set(title="eigenvalues", ylim=(0, None))
+    _draw_worst(below[1], results["excess"], "excess")
+    _draw_worst(below[2], results["plateau_relative_error"], "error of plateaus")
+    own, decay = results["own_current"], results["decay"]
+    look: Any = {"markersize": 4.5, "fillstyle": "none"}
+    _draw_numbers(below[3], own, "s", "distal", label="own current $a$", markersize=4.5)
+    _draw_numbers(below[3], decay, "^", "distal", label="decay of $V_y$", **look)
+    below[3].set(ylim=(-0.05, 1.15), title="coefficients of the\ndistal rule")
+    exact = {"eigenvalues_M": 0, "own_current_exact": 3, "decay_exact": 3}
+    for name, place in exact.items():
+        words = "exact solution, and the paper's rule"
+        below[place].plot(s, results[name], zorder=0, label=words, **THEORY)
     for panel in below:
         panel.set(xlabel="$s$ (0: RRMSE, 1: CCA)", xticks=[0, 0.5, 1])
     note = "Each dot is a seed, and in the error of plateaus (relative r.m.s.) a neuron of a seed."
-    explain([*above, *below], note)
-    return np.array([*above, *below], dtype=object)
+    return explain(np.array([*above, *below], dtype=object), note)
 
 
 def _draw_plateau(panel: Axes, results: Dataset) -> None:
     """Draw the plateau of a neuron at one s over the back-propagated error."""
     plateau, error = (results[name][:_SHOWN_SAMPLES, 0] for name in ("plateau", "error"))
-    look: Any = {"drawstyle": "steps-mid"}
-    panel.plot(error, label="back-propagated error", **look, **BEHIND)
-    panel.plot(plateau, color=colour("plateau"), linewidth=0.9, label="plateau", **look)
+    steps = np.arange(len(plateau))
+    panel.step(steps, error, where="mid", label="back-propagated error", **BEHIND)
+    panel.step(steps, plateau, where="mid", color=colour("plateau"), linewidth=0.9, label="plateau")
     panel.locator_params(axis="y", nbins=3)
     panel.set(title=f"s = {float(results['s']):g}", xlabel="sample")
 
 
-def _draw_eigenvalues(panel: Axes, results: Dataset) -> None:
-    """Draw the eigenvalues of QQ' of every seed over those of M, one line for each component."""
-    s = results["s"].values
-    look = {"color": colour("Q"), "markersize": 3, "linestyle": "none", "marker": "D"}
-    dots = panel.plot(s, results["eigenvalues_QQ"].values.reshape(len(s), -1), **look)
-    lines = panel.plot(s, results["eigenvalues_M"].values, zorder=0, **THEORY)
-    dots[0].set_label("eigenvalues of $QQ'$")
-    lines[0].set_label("exact solution, and the paper's rule")
-    panel.set_ylim(0)
-    panel.set_title("eigenvalues")
+def _draw_numbers(panel: Axes, numbers: DataArray, marker: str, quantity: str, **look: Any) -> None:
+    """Draw a mark for each number against s; all have the colour of ``quantity``."""
+    values = numbers.values.reshape(numbers.sizes["s"], -1)
+    panel.plot(numbers["s"], values, marker, color=colour(quantity), **({"markersize": 3} | look))
 
 
-def _draw_numbers(panel: Axes, results: Dataset, name: str, title: str) -> None:
-    """Draw a number of each seed in percent against s; the title has the largest."""
-    s = results["s"].values
-    values = results[name].values.reshape(len(s), -1)
-    panel.plot(s, values, "o", color=colour("circuit"), markersize=3, alpha=0.6)
-    if values.min() > 0 and values.max() > 20 * values.min():
+def _draw_worst(panel: Axes, numbers: DataArray, words: str) -> None:
+    """Draw numbers in percent against s; the title has the largest."""
+    _draw_numbers(panel, numbers, "o", "circuit", alpha=0.6)
+    low, high = float(numbers.min()), float(numbers.max())
+    if 0 < 20 * low < high:
         panel.set_yscale("log")
     else:
-        panel.set_ylim(0, 1.1 * values.max())
+        panel.set_ylim(0, 1.1 * high)
     in_percent(panel)
-    panel.set_title(f"{title},\nat most {percent(values.max())}")
-
-
-def _draw_coefficients(panel: Axes, results: Dataset) -> None:
-    """Draw the coefficients of the distal rule over those of the paper."""
-    for name, (marker, fill, words) in _COEFFICIENTS.items():
-        panel.plot(results["s"], results[f"{name}_exact"], zorder=0, **THEORY)
-        look = {"color": colour("distal"), "markersize": 4.5, "linestyle": "none"}
-        panel.plot(results["s"], results[name], marker, fillstyle=fill, label=words, **look)
-    panel.set(ylim=(-0.05, 1.15), title="coefficients of the\ndistal rule")
+    panel.set_title(f"{words},\nat most {percent(high)}")

@@ -19,7 +19,6 @@ from biorrr.analysis.figures.style import (
     PAGE,
     THEORY,
     Axes,
-    DataArray,
     Dataset,
     axes_of,
     colour,
@@ -46,25 +45,27 @@ def plot_hierarchy_learning(results: Dataset, *, ax: Any = None) -> NDArray:
         for one area; ``seen`` (snapshot,), samples seen.
     """
     shown = results.isel(snapshot=results["seen"].values > 0)
-    seen, bound = shown["seen"].values, shown["excess"].attrs["bound"]
-    links = results["link"].values
-    size = {"width": PAGE if len(links) else COLUMN, "height": 2.6}
-    axes = axes_of(ax, 1, 2 if len(links) else 1, **size)[0]
+    seen, bound, links = (
+        shown["seen"].values,
+        shown["excess"].attrs["bound"],
+        results["link"].values,
+    )
+    width, columns = (PAGE, 2) if len(links) else (COLUMN, 1)
+    axes = axes_of(ax, 1, columns, width=width, height=2.6)[0]
     courses = shown["excess"].values.clip(1e-8)
     axes[0].plot(seen, courses.T, color=colour("circuit"), linewidth=0.9)
     axes[0].axhline(bound, label=f"{100 * bound:g} %: counts as learned", **THEORY)
     axes[0].set_title(f"excess of all areas: at most {percent(courses[:, -1].max())} in the end")
-    for place, link in enumerate(links):
+    for place, link in enumerate(links, 1):
         meeting = shown["meeting"].sel(link=link).values
         ends = f"{link}: at most {percent(meeting[:, -1].max())} in the end"
-        axes[1].plot(seen, meeting.T, color=shade(place + 1), linewidth=0.9)[0].set_label(ends)
+        axes[1].plot(seen, meeting.T, color=shade(place), linewidth=0.9, label=ends)
         axes[1].set_title(r"between areas: $\Vert A - W' \Vert\, /\, \Vert W \Vert$")
     for panel in axes:
         log_samples(panel, seen)
         panel.set_yscale("log")
         in_percent(panel)
-    explain(axes, of_seeds("line", len(courses)))
-    return axes
+    return explain(axes, of_seeds("line", len(courses)))
 
 
 @styled
@@ -85,11 +86,11 @@ def plot_area_plateaus(results: Dataset, *, ax: Any = None) -> NDArray:
         deviation = draw_against(panel, theory, found, colour("plateau"))
         panel.set_title(f"area {area}: {deviation}")
         panel.set(xlabel="theory at the optimum", ylabel="plateau" if place == 0 else "")
-    explain(axes, "Each dot is a sample of one cell; deviation: relative r.m.s.")
-    return axes
+    return explain(axes, "Each dot is a sample of one cell; deviation: relative r.m.s.")
 
 
 WITHIN, ACROSS = "own", "circuit"  # colours of the same area and of the other, in all figures here
+_FOLDS = "Bars: standard errors over folds."
 
 
 @styled
@@ -105,39 +106,34 @@ def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
         ``exact_r2`` and ``exact_r2_sem`` (k,), ``chosen_rank``, and perhaps ``circuit_r2`` (rank,
         seed), ``null_r2`` (shuffle,) and ``within_r2`` (draw, draw_k).
     """
-    ax = axes_of(ax, height=3.3)
-    exact, sem = (results[name].values for name in ("exact_r2", "exact_r2_sem"))
-    chosen, grey = int(results["chosen_rank"]), {"color": colour("theory")}
-    low, high, ranks = [0.0], [1e-3, np.max(exact + sem)], [chosen]
-    places = np.arange(1, len(exact) + 1)
-    ax.errorbar(places, exact, sem, marker=".", capsize=1.5, label="exact", **grey)
-    ax.axhline(exact[-1], linestyle=":", linewidth=1, label="exact, full rank", **grey)
+    ax, grey = axes_of(ax, height=3.3), colour("theory")
+    exact, sem = results["exact_r2"].values, results["exact_r2_sem"].values
+    chosen, ranks = int(results["chosen_rank"]), np.arange(1, len(exact) + 1)
+    ax.errorbar(ranks, exact, sem, color=grey, marker=".", capsize=1.5, label="exact")
+    ax.axhline(exact[-1], color=grey, linestyle=":", linewidth=1, label="exact, full rank")
+    last = max(chosen, 6)
     if "circuit_r2" in results:
-        known = results["rank"].values
-        ranks += known.tolist()
-        _draw_repeats(ax, known, results["circuit_r2"].values.T, ACROSS, "o", "circuit")
+        last = max(last, int(results["rank"].max()))
+        look = {"marker": "o", "linestyle": "none", "label": "circuit"}
+        _draw_repeats(ax, results["rank"].values, results["circuit_r2"].values.T, ACROSS, **look)
     if "within_r2" in results:
         within = results["within_r2"].values
-        high.append(within.mean(axis=0).max())
-        places = np.arange(1, within.shape[1] + 1) + 0.12
-        words = "matched targets within the area"
-        _draw_repeats(ax, places, within, WITHIN, "s", words, linewidth=1)
+        places, words = np.arange(1, within.shape[1] + 1) + 0.12, "matched targets within the area"
+        _draw_repeats(ax, places, within, WITHIN, marker="s", linewidth=1, label=words)
     if "null_r2" in results:
-        null = results["null_r2"].values
-        low.append(null.min())
+        null = results["null_r2"]
         ax.axhspan(null.min(), null.max(), label="trials shuffled", **BAND)
     above = (exact + sem)[chosen - 1] + 0.06 * exact.max()
-    ax.plot(chosen, above, "v", markersize=6, zorder=5, label="chosen rank", **grey)
-    last = min(max(*ranks, 6) + 2, max(len(exact), 3))
+    ax.plot(chosen, above, "v", color=grey, markersize=6, zorder=5, label="chosen rank")
+    last = min(last + 2, max(len(exact), 3))
     ax.set(title=results.attrs["areas"], xlabel="rank $k$", ylabel="held-out $R^2$")
-    ax.set(xlim=(0.5, last + 0.5), ylim=(min(low) - 0.03 * max(high), 1.15 * max(high)))
+    ax.set(xlim=(0.5, last + 0.5), ylim=(min(0, ax.get_ylim()[0]), None))
     ax.set_xticks(range(1, last + 1, 1 if last < 13 else 2))
     note = (
         "Bars: standard errors over folds (exact), standard deviations over seeds (circuit) and"
         " draws (targets)."
     )
-    explain(ax, note, most=2)
-    return ax
+    return explain(ax, note, most=2)
 
 
 @styled
@@ -159,29 +155,35 @@ def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
         rows["matched draws\nwithin the source"] = ("equal_within_rank", "within_dimensionality")
         rows["matched draws\nacross areas"] = ("equal_across_rank",)
     ax = axes_of(ax, height=1.3 + 0.55 * len(rows))
-    looks = (  # label, marker, quantity whose colour it has, fill
-        ("predictive (rank)", "o", ACROSS, "full"),
-        ("shared within the target", "s", WITHIN, "none"),
-        ("shared within the source", "D", "theory", "none"),
-    )
     rng = np.random.default_rng(0)
     for place, names in enumerate(rows.values()):
         found = [np.atleast_1d(results[name].values) for name in names]
         ends = [float(np.nanmean(values)) for values in found]
         ax.plot([min(ends), max(ends)], [place, place], **GUIDE)
-        for offset, values, (words, *look) in zip((-0.1, 0.1, 0.0), found, looks, strict=False):
-            marker, quantity, fill = look
-            spread = 0 if len(values) == 1 else 1
-            heights = place + spread * (offset + rng.uniform(-0.07, 0.07, len(values)))
-            across = values + spread * rng.uniform(-0.12, 0.12, len(values))
-            style: dict[str, Any] = {"color": colour(quantity), "fillstyle": fill, "label": words}
-            ax.plot(across, heights, marker, markersize=3.5 if spread else 7, **style)
+        for values, (words, marker, quantity, fill, offset) in zip(
+            found, _DIMENSIONS, strict=False
+        ):
+            size, heights = 7.0, np.array([place])
+            if len(values) > 1:
+                size, heights = 3.5, place + offset + rng.uniform(-0.07, 0.07, len(values))
+                values = values + rng.uniform(-0.12, 0.12, len(values))
+            look = {"color": colour(quantity), "fillstyle": fill, "markersize": size}
+            ax.plot(values, heights, marker, label=words, **look)
     ax.set(
-        xlabel="dimensions", yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.5, -0.5)
+        xlabel="dimensions",
+        xlim=(0, None),
+        yticks=range(len(rows)),
+        yticklabels=rows,
+        ylim=(len(rows) - 0.5, -0.5),
     )
-    ax.set_xlim(left=0)
-    explain(ax, "Large marks: areas; small ones: draws; grey lines join means.")
-    return ax
+    return explain(ax, "Large marks: areas; small ones: draws; grey lines join means.")
+
+
+_DIMENSIONS = (  # label, marker, quantity whose colour it has, fill, place of draws in a row
+    ("predictive (rank)", "o", ACROSS, "full", -0.1),
+    ("shared within the target", "s", WITHIN, "none", 0.1),
+    ("shared within the source", "D", "theory", "none", 0.0),
+)
 
 
 @styled
@@ -195,15 +197,13 @@ def plot_removal(results: Dataset, *, ax: Axes | None = None) -> Axes:
         ``removed_r2`` and ``removed_r2_sem`` (removed,), and ``chosen_rank``, which a dotted line
         marks.
     """
-    ax = _draw_course(ax, results, results["removed"], "removed_r2")
-    chosen = int(results["chosen_rank"])
-    look = {"color": colour(ACROSS), "linestyle": ":", "linewidth": 1}
-    ax.axvline(chosen, label=f"chosen rank, {chosen}", **look)
+    ax, chosen = _draw_course(ax, results, "removed"), int(results["chosen_rank"])
+    words, tint = f"chosen rank, {chosen}", colour(ACROSS)
+    ax.axvline(chosen, color=tint, linestyle=":", linewidth=1, label=words)
     ax.locator_params(axis="x", integer=True)
     ax.axhline(0, **GUIDE)
     ax.set(xlabel="dimensions removed", ylabel="held-out $R^2$, full regression")
-    explain(ax, "Bars: standard errors over folds.")
-    return ax
+    return explain(ax, _FOLDS)
 
 
 @styled
@@ -215,37 +215,26 @@ def plot_lags(results: Dataset, *, ax: Axes | None = None) -> Axes:
     results
         ``lag_r2`` and ``lag_r2_sem`` (lag,), with ``lag`` in seconds.
     """
-    ax = _draw_course(ax, results, results["lag"], "lag_r2")
+    ax = _draw_course(ax, results, "lag")
     ax.axvline(0, **GUIDE)
     ax.set(xlabel="lag of the target behind the source (s)", ylabel="held-out $R^2$")
-    explain(ax, "Bars: standard errors over folds.")
-    return ax
+    return explain(ax, _FOLDS)
 
 
-def _draw_course(ax: Axes | None, results: Dataset, places: DataArray, name: str) -> Axes:
-    """Draw a variable with its standard errors, below the names of the areas."""
-    ax = axes_of(ax, height=2.5)
+def _draw_course(ax: Axes | None, results: Dataset, along: str) -> Axes:
+    """Draw R2 along a dimension with its standard errors, below the names of the areas."""
+    ax, scores = axes_of(ax, height=2.5), results[f"{along}_r2"]
     look = {"color": colour(ACROSS), "marker": "o", "markersize": 4, "capsize": 1.5}
-    ax.errorbar(places, results[name], results[f"{name}_sem"], **look)
+    ax.errorbar(results[along], scores, results[f"{along}_r2_sem"], **look)
     ax.set_title(results.attrs["areas"])
     ax.locator_params(axis="x", nbins=6)
     return ax
 
 
-def _draw_repeats(
-    ax: Axes,
-    places: NDArray,
-    values: NDArray,
-    quantity: str,
-    marker: str,
-    label: str,
-    linewidth: float = 0,
-) -> None:
+def _draw_repeats(ax: Axes, places: NDArray, values: NDArray, quantity: str, **look: Any) -> None:
     """Draw means over repeats, (repeats, places), with standard deviations where there are several
     repeats.
     """
     bars = values.std(axis=0) if len(values) > 1 else None
-    look: dict[str, Any] = {"color": colour(quantity), "marker": marker, "label": label}
-    look |= {"markersize": 4.5, "linewidth": linewidth, "elinewidth": 1, "zorder": 4}
-    capsize = 1.5 if len(values) > 1 else 0
-    ax.errorbar(places, values.mean(axis=0), bars, capsize=capsize, **look)
+    look |= {"color": colour(quantity), "markersize": 4.5, "elinewidth": 1, "capsize": 1.5}
+    ax.errorbar(places, values.mean(axis=0), bars, zorder=4, **look)

@@ -24,7 +24,7 @@ from biorrr.analysis.figures.style import (
     styled,
 )
 
-_BOUNDS = (0.01, 0.2)  # of excess, where a colour changes, beside the tolerated one
+_LOW, _HIGH = 0.01, 0.2  # excess where a colour changes, beside the tolerated one
 _COLOURS = "#E4F0F8", "#B5D8EC", "#EFA873", "#D2713A"  # darker and darker, in grey print too
 
 
@@ -48,49 +48,47 @@ def plot_departures(results: Dataset) -> NDArray:
     -------
     axes : (data sets,)
     """
-    from matplotlib.patches import Rectangle
-
     names = [str(name) for name in results.data_vars if f"{name}_value" in results.coords]
-    tolerated = results.attrs["tolerated"]
     data, most = results["data"].values, max(results.sizes[f"{name}_value"] for name in names)
     fits = 2.3 + 0.33 * most * len(data) < COLUMN
     size = {"width": COLUMN if fits else PAGE, "height": 0.9 + 0.37 * len(names)}
-    axes = axes_of(None, 1, len(data), "one for each data set", **size, sharey=True)[0]
+    axes = axes_of(None, 1, len(data), **size, sharey=True)[0]
+    low, tolerated, high = bounds = _LOW, results.attrs["tolerated"], _HIGH
     for ax, one in zip(axes, data, strict=True):
         for row, name in enumerate(names):
             excess = results[name].sel(data=one).mean("seed")
-            _draw_row(ax, row, excess[f"{name}_value"].values.tolist(), excess.values, tolerated)
+            for place, value in enumerate(excess[f"{name}_value"].values.tolist()):
+                _draw_field(ax, place, row, value, float(excess[place]), bounds)
         plain = float(results["plain"].sel(data=one).mean())
         ax.set(xlim=(-0.5, most - 0.5), ylim=(len(names) - 0.5, -0.5), xticks=[])
         ax.set_title(f"{one} (plain: {percent(plain)})")
         ax.spines[:].set_visible(False)
         ax.tick_params(left=False)
     axes[0].set_yticks(range(len(names)), [_label(results[name]) for name in names])
-    low, learns, high = (f"{100 * bound:g} %" for bound in (_BOUNDS[0], tolerated, _BOUNDS[1]))
-    words = f"below {low}", f"to {learns}: learns", f"to {high}: broken", f"above {high}"
+    words = (
+        f"below {100 * low:g} %",
+        f"to {100 * tolerated:g} %: learns",
+        f"to {100 * high:g} %: broken",
+        f"above {100 * high:g} %",
+    )
     for tint, word in zip(_COLOURS, words, strict=True):
-        axes[0].add_patch(Rectangle((0, 0), 0, 0, facecolor=tint, label=word))
+        axes[0].barh(0, 0, color=tint, label=word)
     note = (
         "In each field: its value, and below it the mean excess over seeds, in %. Fields go from"
         " mild to severe (rows with *: in no order). Plain: the excess without any departure."
     )
-    explain(axes, note)
-    return axes
+    return explain(axes, note)
 
 
-def _draw_row(ax: Axes, row: int, values: list, excess: NDArray, tolerated: float) -> None:
-    """Draw a field for each of ``values``, with the ``excess`` (values,) that it has."""
-    from matplotlib.patches import Rectangle
-
-    bounds = _BOUNDS[0], tolerated, _BOUNDS[1]
-    for place, (value, found) in enumerate(zip(values, excess, strict=True)):
-        colour = _COLOURS[int(np.searchsorted(bounds, found, side="right"))]
-        ax.add_patch(
-            Rectangle((place - 0.47, row - 0.44), 0.94, 0.88, facecolor=colour, linewidth=0)
-        )
-        words = textwrap.fill(value, 7) if isinstance(value, str) else f"{value:g}"
-        text = f"{words}\n{percent(found).removesuffix(' %')}"
-        ax.text(place, row, text, ha="center", va="center", linespacing=1.0)
+def _draw_field(
+    ax: Axes, place: int, row: int, value: Any, excess: float, bounds: tuple[float, ...]
+) -> None:
+    """Draw a field with its value and its excess, in the colour of the excess."""
+    tint = _COLOURS[int(np.searchsorted(bounds, excess, side="right"))]
+    ax.barh(row, 0.94, left=place - 0.47, height=0.88, color=tint)
+    words = textwrap.fill(value, 7) if isinstance(value, str) else f"{value:g}"
+    words += f"\n{percent(excess).removesuffix(' %')}"
+    ax.text(place, row, words, ha="center", va="center", linespacing=1.0)
 
 
 def _label(excess: DataArray) -> str:
@@ -141,27 +139,30 @@ def plot_means(
         places, shown = _draw_curve(ax, levels[0], means, words), ax
         if seeds > 1:
             _draw_seeds(ax, measure, rows, names[0], places)
+        ax.set(xlabel=names[0], ylabel=label)
     else:
         places, shown = _draw_map(ax, levels, means, f"{label},\n{words}")
-    ax.set(xlabel=names[-1], ylabel=label if len(names) == 1 else names[0])
+        ax.set(xlabel=names[1], ylabel=names[0])
     if "excess" in measure:
         in_percent(shown)
-    _mark_lowest(ax, [places[best] for best in _best(means, names, problem)])
-    return explain(ax, _note(measure, names, means, problem))
+    best = _best(means, names, problem)
+    if best:
+        stars, tint = zip(*(places[point] for point in best), strict=True), colour("distal")
+        ax.plot(*stars, "*", color=tint, markersize=11, markeredgecolor="white", label="lowest")
+    return explain(ax, _note(measure, names, means, problem, best))
 
 
 def _draw_curve(
     ax: Axes, levels: list, means: Mapping[tuple, float], words: str
-) -> dict[tuple, tuple[float, float]]:
+) -> Mapping[tuple, tuple[float, float]]:
     """Draw the means against one setting; return the place of each."""
     numeric = all(isinstance(level, int | float) for level in levels)
-    places = {
-        (level,): (level if numeric else place, means[level,]) for place, level in enumerate(levels)
-    }
+    at = levels if numeric else range(len(levels))
+    places = {(level,): (x, means[level,]) for level, x in zip(levels, at, strict=True)}
     mark = "o-" if numeric else "o"
     ax.plot(*zip(*places.values(), strict=True), mark, color=colour("circuit"), label=words)
     if not numeric:
-        ax.set_xticks(range(len(levels)), [_short(level) for level in levels])
+        ax.set_xticks(at, map(_short, levels))
     return places
 
 
@@ -174,36 +175,29 @@ def _draw_seeds(
 ) -> None:
     """Draw a dot for each seed at the place of its setting."""
     known = [row for row in rows if row.get(measure) is not None]
-    at = [places[row[name],][0] for row in known]
-    look: dict[str, Any] = {"color": colour("theory"), "alpha": 0.6, "markersize": 4}
-    ax.plot(at, [row[measure] for row in known], ".", label="one seed", zorder=1, **look)
+    at, found = [places[row[name],][0] for row in known], [row[measure] for row in known]
+    tint = colour("theory")
+    ax.plot(at, found, ".", color=tint, alpha=0.6, markersize=4, zorder=1, label="one seed")
 
 
 def _draw_map(
     ax: Axes, levels: list[list], means: Mapping[tuple, float], words: str
-) -> tuple[dict[tuple, tuple[int, int]], Axes]:
+) -> tuple[Mapping[tuple, tuple[float, float]], Axes]:
     """Draw the means against two settings as a heat map; return the place of each pair of values,
     and the axes of the colour bar.
     """
     rows, columns = levels
     places = {pair: (columns.index(pair[1]), rows.index(pair[0])) for pair in means}
     grid = np.full((len(rows), len(columns)), np.nan)
-    for pair, (column, row) in places.items():
-        grid[row, column] = means[pair]
+    for pair, (x, y) in places.items():
+        grid[y, x] = means[pair]
     image = ax.imshow(grid, origin="lower", aspect="auto", cmap="viridis_r")
     bar = ax.figure.colorbar(image, ax=ax, label=words)
-    longest = max(len(_short(level)) for level in columns)
-    turned = 90 if longest * len(columns) > 34 else 0
-    ax.set_xticks(range(len(columns)), [_short(level) for level in columns], rotation=turned)
-    ax.set_yticks(range(len(rows)), [_short(level) for level in rows])
+    across = [_short(level) for level in columns]
+    turned = 90 if max(map(len, across)) * len(across) > 34 else 0
+    ax.set_xticks(range(len(columns)), across, rotation=turned)
+    ax.set_yticks(range(len(rows)), map(_short, rows))
     return places, bar.ax
-
-
-def _mark_lowest(ax: Axes, places: list[tuple[float, float]]) -> None:
-    """Put a star at each of these places."""
-    if places:
-        star: dict[str, Any] = {"color": colour("distal"), "markeredgecolor": "white"}
-        ax.plot(*zip(*places, strict=True), "*", markersize=11, label="lowest", **star)
 
 
 def _best(
@@ -219,10 +213,14 @@ def _best(
 
 
 def _note(
-    measure: str, names: Sequence[str], means: Mapping[tuple, float], problem: Collection[str]
+    measure: str,
+    names: Sequence[str],
+    means: Mapping[tuple, float],
+    problem: Collection[str],
+    best: list[tuple],
 ) -> str:
     """Return which points are compared with which, and the lowest where there is one."""
-    best, others = _best(means, names, problem), [name for name in names if name in problem]
+    others = [name for name in names if name in problem]
     if not best:
         each = f"{'pair of ' if len(others) > 1 else ''}{' and '.join(others)}"
         return f"Each {each} is a problem of its own: values are not compared."

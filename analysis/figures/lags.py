@@ -41,21 +41,18 @@ def plot_lags(results: Dataset, *, ax: Axes | None = None) -> Axes:
     lags, change = results["between_middles"].values, results["change"]
     traces, plain = (change.sel(rule=rule).values for rule in ("traces", "plain"))
     theory, taus = results["predicted_change"].values, results["predicted_change"].attrs
-    ax = axes_of(ax)
-    of_plain, of_traces = _tints()
-    known = {"color": of_traces, "label": "eligibility traces"}
-    ax.plot(lags, theory / theory.max(), label="theory of the traces", zorder=3, **THEORY)
-    ax.plot(lags, traces / theory.max(), "o", **known)
+    ax, (of_plain, of_traces), largest = axes_of(ax), _tints(), theory.max()
+    ax.plot(lags, theory / largest, label="theory of the traces", zorder=3, **THEORY)
+    ax.plot(lags, traces / largest, "o", color=of_traces, label="eligibility traces")
     ax.plot(lags, plain / (plain.max() or 1.0), "s-", color=of_plain, label="the paper's rule")
     ax.axvline(0, **GUIDE)
-    off = np.abs(traces - theory).max() / theory.max()
     ax.set(xlabel="plateau after input (s)", ylabel="relative weight change")
     note = (
         f"Traces last {taus['tau_x']:g} s (input) and {taus['tau_plateau']:g} s (plateau); they are"
-        f" off their theory by at most {percent(off)} of its peak."
+        f" off their theory by at most {percent(np.abs(traces - theory).max() / largest)} of its"
+        " peak."
     )
-    explain(ax, note)
-    return ax
+    return explain(ax, note)
 
 
 @styled
@@ -79,12 +76,15 @@ def plot_delays(results: Dataset, *, ax: Axes | None = None) -> Axes:
     words = results["words"].values
     for tint, marker, name, values in zip(_tints(), "so", words, angles.values, strict=True):
         ax.plot(delays, np.median(values, axis=1), color=tint, linewidth=0.9)
-        dots = ax.plot(delays[:, None] + spread, values, marker, color=tint, markersize=3)
-        dots[0].set_label(str(name))
-    ax.set(xlabel="delay of instruction (samples)", ylabel="angle to the fixed point (°)")
-    ax.set(ylim=(0, 95), xticks=list(delays))
-    explain(ax, f"{of_seeds('dot', seeds)} Lines: medians.", most=2)
-    return ax
+        places = delays[:, None] + spread
+        ax.plot(places, values, marker, color=tint, markersize=3, label=str(name))
+    ax.set(
+        xlabel="delay of instruction (samples)",
+        ylabel="angle to the fixed point (°)",
+        ylim=(0, 95),
+        xticks=delays,
+    )
+    return explain(ax, f"{of_seeds('dot', seeds)} Lines: medians.", most=2)
 
 
 @styled
@@ -104,12 +104,11 @@ def plot_fields(results: Dataset, *, ax: Axes | None = None) -> Axes:
     ax.axvspan(*fields.attrs["plateau"], label="plateau", **BAND)
     rules = results["words"].values
     for tint, dashes, rule, field in zip(_tints(), (":", "-"), rules, fields.values, strict=True):
-        look = {"color": tint, "linestyle": dashes, "linewidth": 2.4, "alpha": 0.7}
-        ax.plot(positions, field / (field.max() or 1.0), label=str(rule), **look)
+        drive = field / (field.max() or 1.0)
+        ax.plot(positions, drive, dashes, color=tint, linewidth=2.4, alpha=0.7, label=str(rule))
     predicted = results["predicted_field"].values
     ax.plot(positions, predicted / predicted.max(), label="theory of the traces", **THEORY)
     peaks = (positions[np.argmax(field)] for field in (fields.values[-1], predicted))
     note = "With traces the peak is at {:.0f} cm, by theory at {:.0f} cm.".format(*peaks)
     ax.set(xlabel="position (cm)", ylabel="drive of the cell, relative")
-    explain(ax, note, most=2)
-    return ax
+    return explain(ax, note, most=2)

@@ -227,7 +227,7 @@ def plot_theories(results: Dataset, *, ax=None) -> NDArray:
     axes = axes_of(ax, 1, 3, "one for each measure", **size, sharey=True)[0]
     rows = np.arange(len(theories))[:, None]
     for place, data in enumerate(results["data"].values):
-        one = results.sel(data=data).transpose("theory", "seed")
+        one = results.sel(data=data).transpose("theory", "seed", ...)
         heights = rows + 0.22 * (place - (results.sizes["data"] - 1) / 2)
         marker, look = MARKERS[place % len(MARKERS)], {"color": shade(place), "markersize": 3}
         for panel, name in zip(axes, ("excess", "participation", "whitening"), strict=True):

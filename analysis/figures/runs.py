@@ -9,41 +9,24 @@ them; ``exact`` is their exact solution, where it is known already; ``neurons`` 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biorrr.analysis.figures.inhibition import plot_symmetry
-from biorrr.analysis.figures.learning import plot_eigenvalues, plot_filters, plot_learning
+from biorrr.analysis.figures.learning import plot_filters
 from biorrr.analysis.figures.plateaus import TRACES, plot_plateau, plot_raster
-from biorrr.analysis.figures.style import Axes, Dataset
+from biorrr.analysis.figures.style import Dataset
 from biorrr.analysis.laws import symmetry_decay
 from biorrr.analysis.regression.exact_solution import ExactSolution
 from biorrr.analysis.traces import Stage, stages_of_learning
 from biorrr.errors import InputError
 
-SAMPLES, HELD_SAMPLES = (
-    50,
-    8,
-)  # in a stretch: as many as can be told apart, fewer where each takes its time
+# Samples in a stretch: as many as can be told apart, fewer where each takes its time.
+SAMPLES, HELD_SAMPLES = 50, 8
 HALFWAY = "Halfway: the circuit's prediction has come half the way to its final form."
 MOST_TRACED, MOST_FILTERS, MOST_RECORDED = 4, 6, 3  # neurons that fit a page
-
-
-def learning_of(
-    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: ExactSolution | None, ax: Any
-) -> Axes:
-    """Draw the objective at each snapshot against its optimum."""
-    exact = exact or exact_solution(data, X, Y)
-    Vx = data["Vx"].values
-    return plot_learning(
-        data["seen"].values,
-        exact.objective(Vx),
-        exact.optimum(Vx.shape[-1]),
-        label="circuit",
-        ax=ax,
-    )
 
 
 def plateau_of(
@@ -63,16 +46,16 @@ def plateau_of(
         chosen = stages(data, X, Y, exact, shown)
     else:
         data, shown = _between(data, *samples), samples[1] - samples[0]
-        found = stages(data, X, Y, exact, shown)
-        chosen = {f"samples {one.samples[0]} to {one.samples[-1]}": one for one in found.values()}
-    cells = _chosen(data, neurons, MOST_TRACED)
-    clocks = {title: Clock.of(data, one.samples) for title, one in chosen.items()}
+        found = stages(data, X, Y, exact, shown).values()
+        chosen = {f"samples {one.samples[0]} to {one.samples[-1]}": one for one in found}
+    cells = _chosen(neurons, data["plateau"].shape[-1], MOST_TRACED)
+    clocks = {title: _clock(data, one.samples) for title, one in chosen.items()}
     return plot_plateau(
         {title: _of_cells(one.traces, cells) for title, one in chosen.items()},
         {title: _of_cells(one.theory, cells) for title, one in chosen.items() if one.theory},
-        at={title: one.moments for title, one in clocks.items()},
-        unit=next(iter(clocks.values())).unit,
-        onsets={title: one.onsets for title, one in clocks.items()} if _held(data) else None,
+        at={title: moments for title, (*_, moments) in clocks.items()},
+        unit=next(iter(clocks.values()))[0],
+        onsets={title: clock[2] for title, clock in clocks.items()} if _held(data) else None,
         neurons=[_name(data, cell) for cell in cells],
         note=HALFWAY if "halfway" in chosen else "",
         ax=ax,
@@ -109,11 +92,9 @@ def symmetry_of(
     """Draw ||R - Q'|| / ||Q|| and the eigenvalues of QQ' at each snapshot; ``eta_q`` is the rate of
     Q and R where none was recorded.
     """
-    Q, rate = data["Q"].values, shared_rate(data, eta_q)
+    Q, rate, exact = data["Q"].values, shared_rate(data, eta_q), _known_exact(data, X, Y, exact)
     decay = symmetry_decay(Q, data["R"], data["seen"], rate or 0.0)
     size = np.linalg.norm(Q, axis=(1, 2))
-    if X is not None or Y is not None:
-        exact = exact or exact_solution(data, X, Y)
     return plot_symmetry(
         decay.samples,
         decay.measured / size,
@@ -137,8 +118,8 @@ def shared_rate(
     if not np.array_equal(recorded_q, recorded_r):
         return None
     recorded = data["sample"].values
-    clock = Clock.of(data, recorded)
-    at = (clock.moments - clock.onsets[0]) / clock.hold + recorded[0]
+    _, hold, onsets, moments = _clock(data, recorded)
+    at = (moments - onsets[0]) / hold + recorded[0]
     return lambda t: np.interp(t, at, recorded_q)
 
 
@@ -154,80 +135,74 @@ def filters_of(
     """Draw the final filters; beside the exact ones, onto which they are turned, where the data are
     known.
     """
-    Vx = data["Vx"].values[-1]
-    if exact is None and X is not None and Y is not None:
-        exact = exact_solution(data, X, Y)
-    cells = _chosen(data, neurons, MOST_FILTERS, Vx.shape[1])
+    Vx, exact = data["Vx"].values[-1], _known_exact(data, X, Y, exact)
+    k = Vx.shape[1]
+    cells = _chosen(neurons, k, MOST_FILTERS)
     if exact is None:
         return plot_filters(Vx[:, cells], pixels=pixels, numbers=cells, ax=ax)
-    best = exact.Vx(Vx.shape[1])
-    return plot_filters(
-        exact.aligned(Vx)[:, cells], best[:, cells], pixels, numbers=cells, of=Vx.shape[1], ax=ax
-    )
-
-
-def eigenvalues_of(
-    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: ExactSolution | None, ax: Any
-) -> Axes:
-    """Draw the eigenvalues of the final QQ' beside those of M."""
-    exact = exact or exact_solution(data, X, Y)
-    Q = data["Q"].values[-1]
-    found = np.linalg.eigvalsh(Q @ Q.T)[::-1]
-    return plot_eigenvalues(exact.eigenvalues[: len(found) + 4], found, ax=ax)
+    learned, best = exact.aligned(Vx)[:, cells], exact.Vx(k)[:, cells]
+    return plot_filters(learned, best, pixels, numbers=cells, of=k, ax=ax)
 
 
 def raster_of(
     data: Dataset,
-    spikes: tuple[NDArray, NDArray, int] | None,
+    raster: Callable[[NDArray], tuple[NDArray, NDArray]] | None,
     shown: int,
     neurons: Sequence[int] | None,
     ax: Any,
 ) -> NDArray:
-    """Draw the last samples: ``spikes`` (tick within them, cell, cells per neuron) where there are
-    any, over traces.
+    """Draw traces of the last samples and, where cells spike, the tick and the cell of each spike
+    that ``raster`` finds in the counts, (ticks, neurons).
     """
-    last, cells = last_samples(data, shown), _chosen(data, neurons, MOST_RECORDED)
-    clock, timed = Clock.of(data, last.samples), None
-    if spikes is not None:
-        fired, who, each = spikes
-        kept = np.isin(who // each, cells)
-        place = np.array([cells.index(one) for one in who[kept] // each], dtype=int)
-        step = clock.hold / (data.sizes["time"] if _held(data) else 1)
-        timed = clock.onsets[0] + step * fired[kept], place * each + who[kept] % each, each
+    last = [*stages(data, shown=shown).values()][-1]
+    cells = _chosen(neurons, data["plateau"].shape[-1], MOST_RECORDED)
+    (unit, hold, onsets, moments), spikes = _clock(data, last.samples), None
+    if raster is not None:
+        counts = data["spikes"].sel(sample=last.samples).values
+        ticks, who = raster(counts.reshape(-1, counts.shape[-1])[:, cells])
+        # Poisson cells fire at any moment of a tick alike.
+        fired = ticks + np.random.default_rng(data.attrs["seed"]).random(len(ticks))
+        tick = hold * len(last.samples) / len(moments)
+        spikes = onsets[0] + tick * fired, who, int(data.attrs["cells_each"])
     return plot_raster(
-        clock.moments,
+        moments,
         _of_cells(last.traces, cells),
-        onsets=clock.onsets,
-        unit=clock.unit,
-        spikes=timed,
+        onsets=onsets,
+        unit=unit,
+        spikes=spikes,
         neurons=[_name(data, cell) for cell in cells],
         ax=ax,
     )
 
 
-def _held(data: Dataset) -> bool:
-    """Return True if neurons were recorded tick by tick while a sample was held, and not once per
-    sample.
-    """
-    return "time" in data.get("plateau", data).dims
-
-
 # -- what they are made of -------------------------------------------------------------------------
 
 
-def exact_solution(data: Dataset, X: ArrayLike | None, Y: ArrayLike | None) -> ExactSolution:
-    """Return the exact solution of the problem that the run has learned."""
+def exact_solution(
+    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: ExactSolution | None = None
+) -> ExactSolution:
+    """Return the exact solution of the problem that the run has learned: ``exact``, or that of the
+    data.
+    """
+    if exact is not None:
+        return exact
     if X is None or Y is None:
         raise InputError(
             "X, Y: must be the data that were learned, which the exact solution needs (got none)"
         )
-    ridge = data.attrs["ridge_x"], data.attrs["ridge_y"]
     return ExactSolution(
         np.asarray(X) - data["mean_x"].values,
         np.asarray(Y) - data["mean_y"].values,
         data.attrs["s"],
-        ridge,
+        (data.attrs["ridge_x"], data.attrs["ridge_y"]),
     )
+
+
+def _known_exact(
+    data: Dataset, X: ArrayLike | None, Y: ArrayLike | None, exact: ExactSolution | None
+) -> ExactSolution | None:
+    """Return the exact solution; None where neither it nor the data are known."""
+    return exact if X is None and Y is None else exact_solution(data, X, Y, exact)
 
 
 def stages(
@@ -240,13 +215,12 @@ def stages(
     """Return the stages that :func:`plateau_of` draws, by title."""
     rows = None
     if X is not None and Y is not None:
-        exact = exact or exact_solution(data, X, Y)
+        exact = exact_solution(data, X, Y, exact)
         x, y = (np.asarray(view)[data["data_row"].values] for view in (X, Y))
         rows = x - data["mean_x"].values, y - data["mean_y"].values
-    traces = {name: data[name].values for name in TRACES if name in data}
     return stages_of_learning(
         data["sample"].values,
-        traces,
+        {name: data[name].values for name in TRACES if name in data},
         data["seen"].values,
         data["Vx"].values,
         data["Vy"].values,
@@ -256,57 +230,36 @@ def stages(
     )
 
 
-def last_samples(data: Dataset, shown: int) -> Stage:
-    """Return the last stretch of samples that was recorded, of at most ``shown``."""
-    return [*stages(data, shown=shown).values()][-1]
-
-
-class Clock(NamedTuple):
-    """The horizontal axis of traces.
-
-    Attributes
-    ----------
-    unit
-        Its label.
-    hold
-        Duration of a sample.
-    onsets : (samples,)
-        Onset of each sample; milliseconds count from the first.
-    moments : (ticks,)
-        End of each tick.
+def _held(data: Dataset) -> bool:
+    """Return True if neurons were recorded tick by tick while a sample was held, and not once per
+    sample.
     """
-
-    unit: str
-    hold: float
-    onsets: NDArray
-    moments: NDArray
-
-    @classmethod
-    def of(cls, data: Dataset, samples: NDArray) -> Clock:
-        """Return the clock of a run for some of its samples."""
-        held = _held(data)
-        ticks = data["time"].values if held else np.ones(1)
-        unit, hold, onsets = "sample", 1.0, samples
-        if data.attrs.get("signal_in_time"):
-            unit, hold = "time (s)", float(data.attrs["seconds_per_sample"])
-            onsets = hold * samples
-        elif held:
-            unit, hold = "time (ms)", float(ticks[-1])
-            onsets = hold * (samples - samples[0])
-        moments = (onsets[:, None] + ticks * hold / ticks[-1]).ravel() if held else onsets
-        return cls(unit, hold, onsets, moments)
+    return "time" in data.get("plateau", data).dims
 
 
-def _chosen(
-    data: Dataset, neurons: Sequence[int] | None, most: int, k: int | None = None
-) -> list[int]:
-    k = k or data["plateau"].shape[-1]
-    chosen = (
-        [*range(min(k, most))] if neurons is None else [int(one) for one in np.atleast_1d(neurons)]
-    )
-    if not chosen or min(chosen) < 0 or max(chosen) >= k:
+def _clock(data: Dataset, samples: NDArray) -> tuple[str, float, NDArray, NDArray]:
+    """Return the horizontal axis of traces of ``samples``: its label, the duration of a sample,
+    the onset of each sample, and the end of each tick, or of each sample that is one tick.
+
+    Milliseconds count from the first of the samples.
+    """
+    if not _held(data):
+        unit, hold, ends = "sample", 1.0, np.zeros(1)
+    else:
+        ends = data["time"].values / data["time"].values[-1]
+        unit, hold = "time (ms)", float(data["time"][-1])
+    if data.attrs.get("signal_in_time"):
+        unit, hold = "time (s)", float(data.attrs["seconds_per_sample"])
+    onsets = hold * (samples - samples[0] * (unit == "time (ms)"))
+    return unit, hold, onsets, (onsets[:, None] + hold * ends).ravel()
+
+
+def _chosen(neurons: Sequence[int] | None, k: int, most: int) -> list[int]:
+    """Return which of ``k`` neurons are drawn: the first ones unless given."""
+    chosen = range(min(k, most)) if neurons is None else np.atleast_1d(neurons)
+    if not len(chosen) or min(chosen) < 0 or max(chosen) >= k:
         raise InputError(f"neurons: must lie in [0, {k - 1}] (got {neurons!r})")
-    return chosen
+    return [int(one) for one in chosen]
 
 
 def _name(data: Dataset, cell: int) -> str:

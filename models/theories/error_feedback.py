@@ -54,12 +54,6 @@ class FeedbackAlignment(Theory):
 
     feedback: Literal["fixed", "learned", "backprop"] = "learned"
     decay: NotNegative = 0.3
-    citation = "Lillicrap et al. 2016; Kolen & Pollack 1994"
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The theory with its kind of feedback."""
-        return "backprop" if self.feedback == "backprop" else f"{self.feedback} feedback"
 
     def parts(self, n: int) -> Parts:
         """Return cells, their input, and an output population that knows its error."""
@@ -182,12 +176,6 @@ class Sacramento(Theory):
     learned: bool = True
     lateral: NotNegative = 5.0
     decay: NotNegative = 0.3
-    citation = "Sacramento et al. 2018"
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The theory with its kind of feedback."""
-        return f"Sacramento, {'learned' if self.learned else 'fixed'}"
 
     def parts(self, n: int) -> Parts:
         """Return cells, ``n`` top cells that instruction nudges, and an interneuron for each of
@@ -326,13 +314,6 @@ class BurstDependent(Theory):
     cancelling: bool = True
     learned: bool = True
     decay: NotNegative = 0.3
-    citation = "Payeur et al. 2021"
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The theory, with what it lacks."""
-        fixed = "" if self.learned else ", fixed"
-        return f"bursts{fixed}{'' if self.cancelling else ', not cancelled'}"
 
     def parts(self, n: int) -> Parts:
         """Return bursting cells and top cells whose bursts carry the error."""

@@ -49,13 +49,8 @@ class Theory(Checked, ABC):
 
     Attributes
     ----------
-    name, citation
-        The theory, and where it was published.
-    filters, readout
-        Names of the weights (m, k) by which cells hear x, and of those (n, k) that relate them to
-        y.
-    apical
-        Variable of the pyramidal cells that their apical compartment carries.
+    filters
+        Name of the weights (m, k) by which cells hear x.
     s
         Member of the family that it is to learn: 0 is RRMSE, 1 is CCA.
     """
@@ -63,11 +58,7 @@ class Theory(Checked, ABC):
     k: PositiveCount = 2
     rate: Rate = field(default_factory=lambda: Rate(0.001))
     ridge: NotNegative = 0.0
-    name: ClassVar[str]
-    citation: ClassVar[str]
     filters: ClassVar[str] = "Vx"
-    readout: ClassVar[str] = "U"
-    apical: ClassVar[str] = "apical"
     s: ClassVar[float] = 0.0
 
     @abstractmethod
@@ -180,10 +171,6 @@ class BioRRR(Theory):
 
     distal: Positive = 1.0
     inhibitory: Positive = 1.0
-    name = "Bio-RRR"
-    citation = "Golkar et al. 2020"
-    readout = "Vy"
-    apical = "plateau"
 
     def parts(self, n: int) -> Parts:
         """Return the parts of the microcircuit, whose sensory fibres are noisy."""
@@ -225,10 +212,7 @@ class BioCCA(Theory):
     """
 
     tau: Positive = 0.1
-    name = "Bio-CCA"
-    citation = "Lipshutz et al. 2021"
     filters = "Wx"
-    readout = "Wy"
     s = 1.0
 
     def parts(self, n: int) -> Parts:
