@@ -9,7 +9,8 @@ Arrays, names and loops are written here; Brian2 checks units and translates the
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -152,23 +153,13 @@ class Translator:
         """Return the C++ function of ``operation``."""
         part = self.parts[operation.part]
         code = f"{_ADDED} = {operation.code}" if operation.fills else operation.code
-        assigned = [(name, ast.unparse(value)) for name, value in parse(code)]
         names = names_in(code)
         used = dict.fromkeys((*names.read, *names.written))
         meant = {name: found for name in used if (found := self.meanings.find(part, name))}
         at = {name: self._index(part, found) for name, found in meant.items()}
         shared = {name for name, index in at.items() if index == "0"}
-        early = shared.difference(names.written) | self._set_once(part, assigned, shared)
-        given = {
-            name: f"_at_{name}[{at[name]}]" if name in at else f"_{name}" for name in names.read
-        }
-        lines = []
-        for name in used:
-            value = f" = {given[name]}" if name in given else ""
-            lines.append((name, f"{self.declares} {self.local(name)}{value};"))
-        lines += [(name, f"{self.local(name)} = {self.expression(v)};") for name, v in assigned]
-        kept = (name for name in names.written if name in at)
-        lines += [(name, f"_at_{name}[{at[name]}] = {self.local(name)};") for name in kept]
+        early = shared.difference(names.written) | self._set_once(part, code, shared)
+        lines = self._lines(code, at)
         function = CppFunction(
             operation.name,
             self._due(operation),
@@ -187,6 +178,22 @@ class Translator:
             driver="" if part.wiring == "groups" else self._driver(part, operation),
         )
 
+    def _lines(self, code: str, at: Mapping[str, str]) -> list[tuple[str, str]]:
+        """Return the statements of ``code`` in C++, each with the name that it sets: what lies
+        ``at`` an index of an array is read before, and written after.
+        """
+        names, lines = names_in(code), []
+        for name in dict.fromkeys((*names.read, *names.written)):
+            value = f" = _at_{name}[{at[name]}]" if name in at else f" = _{name}"
+            value = value if name in names.read else ""
+            lines.append((name, f"{self.declares} {self.local(name)}{value};"))
+        for name, node in parse(code):
+            lines.append((name, f"{self.local(name)} = {self.expression(ast.unparse(node))};"))
+        for name in names.written:
+            if name in at:
+                lines.append((name, f"_at_{name}[{at[name]}] = {self.local(name)};"))
+        return lines
+
     def _index(self, part: Population | Pathway, meant: Meaning) -> str:
         """Return the index of a variable in its array, for the code of ``part``: a counter of a
         loop, or "0" for what is shared.
@@ -196,24 +203,26 @@ class Translator:
         own = "_synapse" if isinstance(part, Pathway) else "_i"
         return {"own": own, "pre": "_i", "post": "_j", "broadcast": "0"}[meant.place]
 
-    def _set_once(
-        self, part: Population | Pathway, assigned: list[tuple[str, str]], shared: set[str]
-    ) -> set[str]:
+    def _set_once(self, part: Population | Pathway, code: str, shared: set[str]) -> set[str]:
         """Return the names that are set before the loop over many cells, after a check that they
         can be.
         """
         ends = (part.source, part.target) if isinstance(part, Pathway) else (part.name,)
         if all(self.parts[end].size == 1 for end in ends):
             return set()
-        once = shared.intersection(name for name, _ in assigned)
-        for place, (name, value) in enumerate(assigned):
-            first = all(earlier in once for earlier, _ in assigned[:place])
-            if name in once and not (first and shared.issuperset(names_in(value).read)):
+        assigned = [(name, ast.unparse(value)) for name, value in parse(code)]
+        first = [
+            *itertools.takewhile(
+                lambda one: one[0] in shared and shared.issuperset(names_in(one[1]).read), assigned
+            )
+        ]
+        for name, value in assigned[len(first) :]:
+            if name in shared:
                 raise InputError(
                     f"{part.name}.{name}: is one for all, so a step must set it before what each"
                     f" cell or synapse has, and from shared variables only (got {name} = {value})"
                 )
-        return once
+        return {name for name, _ in first}
 
     def _sources(self, pathway: Pathway) -> tuple[str, str]:
         """Return the range of source cells of a target cell."""

@@ -181,9 +181,10 @@ class RunFolder:
 
     def __exit__(self, kind: Any, *error: Any) -> None:
         with self._stack:
-            settle(self.path)
-            if kind is not None and self.begun and not (self.resumed or self.has_checkpoints):
-                self.discard()
+            if kind is not None:
+                settle(self.path)  # deletes half of results
+                if self.begun and not (self.resumed or self.has_checkpoints):
+                    self.discard()
 
     def _make_new(self) -> None:
         path, copies = self.path, 1
