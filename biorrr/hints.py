@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from biorrr.errors import InputTypeError
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
@@ -58,6 +59,14 @@ def hints_at_keywords(function: F) -> F:
         return function(*args, **keywords)
 
     return checked  # type: ignore[return-value]
+
+
+def hints_in_methods(cls: type[T]) -> type[T]:
+    """Return ``cls``, each of whose public methods hints at the keyword that was meant."""
+    for name, method in list(vars(cls).items()):
+        if inspect.isfunction(method) and not name.startswith("_"):
+            setattr(cls, name, hints_at_keywords(method))
+    return cls
 
 
 class HintsAtKeywords:

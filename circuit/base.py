@@ -28,6 +28,7 @@ from biorrr.circuit.stimulus.presentation import as_seed, check_seeds
 from biorrr.errors import InputError, InputTypeError, RunError
 from biorrr.hints import HintsAtKeywords, hints_at_keywords
 from biorrr.models import Departure, Event, Parts
+from biorrr.models.language import check_name
 from biorrr.models.validation import (
     LARGEST_WHOLE,
     check_fields,
@@ -46,9 +47,7 @@ _BYTES = 32  # of one synapse: its weight, its first weight, and a snapshot of e
 
 def _begins_names(name: str, value) -> str:
     """Return ``value``, if names of Brian2 objects can begin with it."""
-    if not isinstance(value, str) or not f"_{value}".isidentifier():
-        raise InputError(f"{name}: must be a name without spaces (got {value!r})")
-    return value
+    return value and check_name(name, value)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -171,12 +170,10 @@ class CircuitBase(HintsAtKeywords, Tabled):
                         f"{population.name}.size: must be given, because no data say how many cells"
                         " there are"
                     )
-            cells = {population.name: population.size or 0 for population in parts.populations}
-            synapses = sum(
-                cells[pathway.source] * cells[pathway.target] for pathway in parts.weighted
-            )
+            blueprint = Blueprint(parts, self.ports, tuple(sorted(moving)))
+            synapses = sum(math.prod(blueprint.orientations[p.name].shape) for p in parts.weighted)
             check_memory("circuit", _BYTES * synapses, "use fewer cells")
-            self._blueprints[key] = Blueprint(parts, self.ports, tuple(sorted(moving)))
+            self._blueprints[key] = blueprint
         return self._blueprints[key]
 
     # -- running -----------------------------------------------------------------------------------

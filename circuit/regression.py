@@ -14,7 +14,7 @@ import numpy as np
 
 from biorrr.circuit.compile.blueprint import Blueprint, ports_of
 from biorrr.circuit.compile.operations import Operation
-from biorrr.circuit.results.tables import regression, ridge_in_words
+from biorrr.circuit.results.tables import rows_of_regression
 from biorrr.circuit.simulation.job import Job, Outcome
 from biorrr.circuit.simulation.prepare import Beginning
 from biorrr.circuit.stimulus.data_checks import warn, warn_of_rank
@@ -311,12 +311,8 @@ class Regression:
     def rows(self) -> dict[str, str]:
         """Return the rows of a circuit's table: the regression, its ridge and its rates."""
         gains = f"{' - '.join(f'{gain:g}' for gain in self.links)}, from x to y"
-        return {
-            **({"gains": gains} if self.apical else {}),
-            "regression": regression(self.s),
-            "ridge": ridge_in_words(self.ridges),
-            "rates": str(self.rates),
-        }
+        rows = {"gains": gains} if self.apical else {}
+        return rows | rows_of_regression(self.s, self.ridges, str(self.rates))
 
 
 def _computing_output(blueprint: Blueprint) -> set[tuple[str, str, str]]:

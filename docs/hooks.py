@@ -91,7 +91,7 @@ def _circuit_of_digits() -> str:
     """Return the page of a circuit that learns digits, as `biorrr live` writes it."""
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "live.html"
-        live.write(page)
+        live.command(out=page, show=False)
         return page.read_text(encoding="utf-8")
 
 

@@ -19,7 +19,6 @@ import numpy as np
 from biorrr.errors import InputError
 from biorrr.models import random_draws
 
-_DEEPEST = 120  # levels of an expression; Brian2 takes expressions apart recursively
 _MOST_TERMS = 16  # a rule of more is evaluated as it stands
 CONSTANTS = {"inf": np.inf, "pi": np.pi}
 OPERATORS: dict[type, Callable] = {
@@ -84,16 +83,7 @@ def parse(code: str) -> tuple[tuple[str, ast.expr], ...]:
         raise InputError(
             f"cannot be read ({error or 'nested too deeply'}): {code.strip()[:40]!r}..."
         ) from None
-    if any(_nested_deeper(node, _DEEPEST) for node in nodes):
-        raise InputError(f"must be nested at most {_DEEPEST} deep (got {code.strip()[:40]!r}...)")
     return tuple(_statement(node) for node in nodes)
-
-
-def _nested_deeper(node: ast.AST, levels: int) -> bool:
-    """Return True if there are more than so many ``levels`` below ``node``."""
-    return levels < 0 or any(
-        _nested_deeper(child, levels - 1) for child in ast.iter_child_nodes(node)
-    )
 
 
 def _statement(node: ast.stmt) -> tuple[str, ast.expr]:
@@ -188,15 +178,6 @@ def terms_of(rule: str, own: Collection[str]) -> list[list[str]]:
     return [[ast.unparse(factor) for factor in factors] for factors in found]
 
 
-def _owners(text: str, own: Collection[str]) -> set[str]:
-    """Return who has the variables that ``text`` reads: "pre", "post" or "own"; what is broadcast
-    counts for nobody.
-    """
-    ends = {name: name.rpartition("_")[2] for name in names_in(text).read}
-    sides = {end for end in ends.values() if end in ("pre", "post")}
-    return sides | ({"own"} if any(name in own for name in ends) else set())
-
-
 def _products(node: ast.expr, own: Collection[str]) -> list[list[ast.expr]]:
     """Return an expression as a sum of products, each a list of its factors; a sum whose variables
     one cell has, or the synapse, stays whole.
@@ -210,12 +191,13 @@ def _products(node: ast.expr, own: Collection[str]) -> list[list[ast.expr]]:
         right = [[ast.BinOp(one, ast.Div(), node.right)]] if by_one else _products(node.right, own)
         if len(left) * len(right) <= _MOST_TERMS:
             return [[*factors, *others] for factors in left for others in right]
-    several = len(_owners(ast.unparse(node), own)) > 1
-    if several and isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-        right = _products(node.right, own)
-        if isinstance(node.op, ast.Sub):
-            right = [[minus, *factors] for factors in right]
-        return [*_products(node.left, own), *right]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        names = names_in(ast.unparse(node)).read
+        holders = {"own" if name in own else name.rpartition("_")[2] for name in names}
+        if len(holders & {"own", "pre", "post"}) > 1:  # what is broadcast counts for nobody
+            negative = ast.UnaryOp(ast.USub(), node.right)
+            right = negative if isinstance(node.op, ast.Sub) else node.right
+            return [*_products(node.left, own), *_products(right, own)]
     return [[node]]
 
 
@@ -268,12 +250,10 @@ def _zeros(node: ast.expr) -> frozenset[str]:
     return frozenset()
 
 
-def evaluate(expression: str | float, values: Mapping[str, object]):
+def evaluate(expression: str, values: Mapping[str, object]):
     """Return ``expression`` in NumPy, given the ``values`` of its names (and of functions that come
     with them).
     """
-    if not isinstance(expression, str):
-        return expression
     ((_, node),) = parse(expression)
     with np.errstate(all="ignore"):  # a value that is not finite is refused where it is used
         return value_of(node, {**FUNCTIONS, **CONSTANTS, **values})

@@ -34,6 +34,7 @@ from biorrr.models.expressions import (
 )
 from biorrr.models.validation import Checked
 
+_DEEPEST = 120  # levels of an expression; Brian2 takes expressions apart recursively
 _ARGUMENTS = {
     "clip": 3,
     "uniform_draw": 4,
@@ -141,8 +142,10 @@ def _quote(node: ast.AST) -> str:
     return repr(text if len(text) <= 80 else f"{text[:80]}...")
 
 
-def _check(node: ast.expr, further: tuple[str, ...]) -> float | None:
+def _check(node: ast.expr, further: tuple[str, ...], depth: int = 0) -> float | None:
     """Check a tree; return its value if it consists of numbers alone, else None."""
+    if depth > _DEEPEST:
+        raise InputError(f"must be nested at most {_DEEPEST} deep (got more levels)")
     match node:
         case ast.Constant(value=number):
             if type(number) not in (int, float) or not abs(number) <= sys.float_info.max:  # type: ignore[arg-type]
@@ -166,7 +169,7 @@ def _check(node: ast.expr, further: tuple[str, ...]) -> float | None:
             )
         case _:
             raise InputError(f"must be arithmetic or a call of a function (got {_quote(node)})")
-    worth = [_check(part, further) for part in parts]
+    worth = [_check(part, further, depth + 1) for part in parts]
     if len(worth) == 3 and None not in worth[1:] and worth[1] > worth[2]:  # type: ignore[operator]
         raise InputError(f"clip: must have its lower bound first (got {_quote(node)})")
     value = None

@@ -201,8 +201,9 @@ class Part(Checked):
         """Return the same with further variables and steps."""
         variables = tuple(added for added in additions if isinstance(added, Variable))
         steps = tuple(added for added in additions if isinstance(added, Step))
-        both = {"variables": self.variables + variables, "steps": self.steps + steps}
-        return replace(self, **both)  # type: ignore[type-var]  # populations and pathways are dataclasses
+        return replace(  # type: ignore[type-var]  # populations and pathways are dataclasses
+            self, variables=self.variables + variables, steps=self.steps + steps
+        )
 
     @property
     def declared(self) -> dict[str, Variable]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.metadata
 import sys
 import traceback
 import warnings
@@ -16,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from biorrr.errors import BiorrrError
 from biorrr.interrupt import PRESSED
 from biorrr.sims.experiments import experiment_names, find_experiment, summary_of
-from biorrr.sims.start import SENTENCE
+from biorrr.sims.start import SENTENCE, once
 from biorrr.sims.start import main as main
 
 # Commands that are no experiments: where they are, and what they do.
@@ -76,37 +77,23 @@ def find_command(name: str) -> Callable[..., None]:
     )
 
 
-class Stub(TyperCommand):
-    """A command that is not yet imported; its one line of help is found when it is shown."""
-
-    def get_short_help_str(self, limit: int = 45) -> str:
-        """Return one line of help."""
-        assert self.name is not None
-        if self.name in TOOLS:
-            return TOOLS[self.name][1]
-        return summary_of(self.name)
-
-
 class LazyCommands(TyperGroup):
     """The commands as stubs for help and completion; the real one is imported when it is called."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands.update({name: Stub(name) for name in commands()})
+        for name in commands():
+            about = TOOLS[name][1] if name in TOOLS else summary_of(name)
+            self.commands[name] = TyperCommand(name, short_help=about)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands by their groups."""
-        known = self.list_commands(ctx)
         named = [name for group in GROUPS.values() for name in group]
-        for title, names in (
-            GROUPS | {"More": [name for name in known if name not in named]}
-        ).items():
-            rows = [
-                (name, self.commands[name].get_short_help_str()) for name in names if name in known
-            ]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl([(f"{name:13}", about) for name, about in rows])
+        more = [name for name in self.commands if name not in named]
+        for title, names in (GROUPS | ({"More": more} if more else {})).items():
+            rows = [(f"{name:13}", self.commands[name].get_short_help_str()) for name in names]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Find the command that ``args`` begin with, import it, and return what is left of
@@ -129,25 +116,15 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        print(f"biorrr {version('biorrr')}")
-        raise typer.Exit
-
-
 @app.callback(invoke_without_command=True)
 def biorrr(
     context: typer.Context,
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", help="Show the version and exit.", callback=_print_version, is_eager=True
-        ),
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
     """Simulate a cortical microcircuit that learns by calcium plateau potentials."""
+    if version:
+        print(f"biorrr {importlib.metadata.version('biorrr')}")
+        raise typer.Exit
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -159,20 +136,16 @@ def run(args: list[str]) -> int:
         # UserWarnings too.
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
-        said: set[str] = set()
+        is_new = once()
 
         def say_once(message, *_, **__) -> None:
-            if str(message) not in said:
-                said.add(str(message))
+            if is_new(str(message)):
                 print(f"biorrr: warning: {message}", file=sys.stderr)
 
         warnings.showwarning = say_once
         try:
+            # 130 after a KeyboardInterrupt
             code = app(args, prog_name="biorrr", standalone_mode=False) or 0
-        except (
-            typer.Abort
-        ):  # how typer before 0.21 hands on a KeyboardInterrupt; later it returns 130
-            code = 130
         except Exception as error:
             code = getattr(error, "exit_code", 1)
             # Libraries turn an interrupt into errors of their own.

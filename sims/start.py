@@ -108,12 +108,13 @@ def held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def once() -> Callable[[logging.LogRecord], bool]:
-    """Return a filter of a log that lets each text pass once: several processes may say it."""
+def once() -> Callable[[str], bool]:
+    """Return a function that is true of each text at the first time: several processes may say
+    it.
+    """
     said: set[str] = set()
 
-    def is_new(record: logging.LogRecord) -> bool:
-        text = record.getMessage()
+    def is_new(text: str) -> bool:
         new = text not in said
         said.add(text)
         return new
@@ -122,27 +123,14 @@ def once() -> Callable[[logging.LogRecord], bool]:
 
 
 def _open_streams() -> None:
-    """Replace the standard streams by plain ones; open those that are closed to nowhere, since the
-    next file must not take their place.
-    """
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
-            stream = open(number, "w" if number else "r", encoding="utf-8")  # noqa: SIM115
-            setattr(sys, name, stream)
-            setattr(sys, f"__{name}__", stream)  # as Python does: one that nobody holds is closed
-        if number:
-            stream = getattr(sys, name)
-            before = {
-                "line_buffering": stream.line_buffering,
-                "write_through": stream.write_through,
-            }
-            plain = PlainStream(stream.buffer, stream.encoding, "backslashreplace", **before)
-            setattr(sys, name, plain)
+    """Replace the standard streams by plain ones, and show notices if a terminal is there."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        kept = {one: getattr(stream, one) for one in ("line_buffering", "write_through")}
+        plain = PlainStream(stream.buffer, stream.encoding, "backslashreplace", **kept)
+        setattr(sys, name, plain)
     if sys.stderr.isatty():
-        log = logging.getLogger("biorrr")
+        log, is_new = logging.getLogger("biorrr"), once()
         log.addHandler(logging.StreamHandler(sys.stderr))
-        log.addFilter(once())
+        log.addFilter(lambda record: is_new(record.getMessage()))
         log.setLevel(logging.INFO)

@@ -72,8 +72,7 @@ def matched_units(
         )
     across = np.sort(rng.permutation(len(target_rates))[:n])
     free = np.ones(m, dtype=bool)
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.maximum(source_rates, 1e-9)), np.log(np.maximum(target_rates, 1e-9))
+    logs = np.log(np.maximum(source_rates, 1e-9)), np.log(np.maximum(target_rates, 1e-9))
     for unit in rng.permutation(across):
         left = np.flatnonzero(free)
         if matched:
@@ -169,23 +168,18 @@ def shuffled_trials(
     array([4, 5, 0, 1, 2, 3])
     """
     trials = np.asarray(trials)
+    conditions = np.zeros(len(trials)) if conditions is None else conditions
     _, first, place, length = np.unique(
         trials, return_index=True, return_inverse=True, return_counts=True
     )
-    rows = np.argsort(place, kind="stable")  # trial by trial
-    begins = np.concatenate([[0], np.cumsum(length)[:-1]])
-    kinds = (
-        length
-        if conditions is None
-        else np.column_stack([length, np.unique(conditions, return_inverse=True)[1][first]])
-    )
+    rows = np.split(np.argsort(place, kind="stable"), np.cumsum(length)[:-1])  # of each trial
+    kinds = np.column_stack([length, np.unique(conditions, return_inverse=True)[1][first]])
     kind = np.unique(kinds, axis=0, return_inverse=True)[1].ravel()
     order = np.empty(len(trials), dtype=int)
     for one in np.unique(kind):
         members = np.flatnonzero(kind == one)
         for here, there in zip(members, rng.permutation(members), strict=True):
-            own = rows[begins[here] : begins[here] + length[here]]
-            order[own] = rows[begins[there] : begins[there] + length[there]]
+            order[rows[here]] = rows[there]
     return order
 
 

@@ -4,8 +4,9 @@ every regression on its units follows from them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -74,42 +75,31 @@ def trial_folds(
     return fold_of_trial[place]
 
 
+@dataclass(frozen=True, eq=False)
 class FoldMoments:
-    """Sums of p channels and of their products, by fold.
+    """Sums of p channels, source and target units together, and of their products, by fold.
 
     Training data are those of all other folds, residuals are taken around the means of the training
     data alone, and both are differences of these sums: a fold, a subset of units or a target costs
-    algebra on p x p matrices and no pass over the data. Blocks of samples are added one after
-    another, so that the data may be larger than memory.
+    algebra on p x p matrices and no pass over the data. Made by :meth:`of`.
 
     Parameters
-    ----------
-    channels
-        p, source and target units together.
-    folds
-        Number of folds.
-    strata
-        Number of groups of samples that have a mean of their own: one for each condition and time
-        bin, or a single one.
-    zscore
-        True to divide each residual by the standard deviation of its channel over the training
-        data.
-
-    Attributes
     ----------
     gram : (folds, p, p)
         Sums of products.
     sums : (folds, strata, p)
-        Sums of values.
+        Sums of values. Each stratum, such as a condition and time bin, has a mean of its own.
     counts : (folds, strata)
         Numbers of samples.
+    zscore
+        True to divide each residual by the standard deviation of its channel over the training
+        data.
     """
 
-    def __init__(self, channels: int, folds: int, strata: int = 1, zscore: bool = False) -> None:
-        self.gram = np.zeros((folds, channels, channels))
-        self.sums = np.zeros((folds, strata, channels))
-        self.counts = np.zeros((folds, strata))
-        self.zscore = zscore
+    gram: NDArray
+    sums: NDArray
+    counts: NDArray
+    zscore: bool = False
 
     @classmethod
     def of(
@@ -148,7 +138,9 @@ class FoldMoments:
         folds = np.asarray(folds)
         strata = np.zeros(len(folds), dtype=int) if strata is None else np.asarray(strata)
         channels, rng = X.shape[1] + Y.shape[1] + noise, np.random.default_rng(random_state)
-        moments = cls(channels, int(folds.max()) + 1, int(strata.max()) + 1, zscore)
+        counts = np.zeros((folds.max() + 1, strata.max() + 1))
+        sums = np.zeros((*counts.shape, channels))
+        gram = np.zeros((len(counts), channels, channels))
         for start in range(0, len(folds), ROWS_AT_ONCE):
             some = slice(start, start + ROWS_AT_ONCE)
             of_x, of_y = (some, some) if rows is None else (rows[0][some], rows[1][some])
@@ -156,18 +148,14 @@ class FoldMoments:
             # are stored.
             extra = rng.standard_normal((len(folds[some]), noise))
             block = np.ascontiguousarray(np.hstack([X[of_x], Y[of_y], extra]))
-            moments.add(block, folds[some], strata[some])
+            for fold in np.unique(folds[some]):
+                held = folds[some] == fold
+                own, stratum = block[held], strata[some][held]
+                gram[fold] += own.T @ own
+                np.add.at(sums[fold], stratum, own)
+                np.add.at(counts[fold], stratum, 1)
             forget_pages(X, Y)
-        return moments
-
-    def add(self, rows: NDArray, folds: NDArray, strata: NDArray) -> None:
-        """Add samples ``rows`` (n, p), each with its fold and its stratum, (n,)."""
-        for fold in np.unique(folds):
-            held = folds == fold
-            block = rows[held]
-            self.gram[fold] += block.T @ block
-            np.add.at(self.sums[fold], strata[held], block)
-            self.counts[fold] += np.bincount(strata[held], minlength=self.counts.shape[1])
+        return cls(gram, sums, counts, zscore)
 
     def with_noise(self, target: NDArray, noise: NDArray, relative: float) -> FoldMoments:
         """Return the moments of channels of which some are noisier.
@@ -181,21 +169,17 @@ class FoldMoments:
         relative
             Standard deviation of the noise over that of the channel.
         """
-        products, _, counts = self._trained(None, target)
-        deviations = np.sqrt(np.maximum(np.diag(products), 0) / counts.sum())
+        products, _, counts, _ = self._trained(None, target)
         mix = np.eye(self.gram.shape[1])
-        mix[noise, target] = relative * deviations
-        noisier = FoldMoments(len(mix), len(self.gram), self.counts.shape[1], self.zscore)
-        noisier.gram, noisier.sums = mix.T @ self.gram @ mix, self.sums @ mix
-        noisier.counts = self.counts
-        return noisier
+        mix[noise, target] = relative * np.sqrt(np.maximum(np.diag(products), 0) / counts.sum())
+        return replace(self, gram=mix.T @ self.gram @ mix, sums=self.sums @ mix)
 
     @property
     def folds(self) -> range:
         """Numbers of the folds."""
         return range(len(self.gram))
 
-    def splits(self, channels: Iterable[int]) -> Iterator[tuple[NDArray, NDArray]]:
+    def splits(self, channels: Sequence[int]) -> Iterator[tuple[NDArray, NDArray]]:
         """Yield for each fold the covariance of ``channels`` over the training data, and the
         products of their residuals held out, each (p', p').
         """
@@ -204,18 +188,18 @@ class FoldMoments:
             yield products / n, self.held_out(fold, channels)[0]
 
     def training(
-        self, fold: int | None, channels: Iterable[int] | slice = slice(None)
+        self, fold: int | None, channels: Sequence[int] | NDArray | slice = slice(None)
     ) -> tuple[NDArray, float]:
         """Return the products of residuals summed over all folds but ``fold``, (p', p'), and the
         number of samples.
 
         With ``fold`` None all samples are training data.
         """
-        products, _, counts = self._trained(fold, channels)
-        return products / self._units(products, counts), float(counts.sum())
+        products, _, counts, units = self._trained(fold, channels)
+        return products / units, float(counts.sum())
 
     def held_out(
-        self, fold: int, channels: Iterable[int] | slice = slice(None)
+        self, fold: int, channels: Sequence[int] | NDArray | slice = slice(None)
     ) -> tuple[NDArray, float]:
         """Return the products of the residuals of ``fold`` around the training means, (p', p'), and
         the sample count.
@@ -223,49 +207,33 @@ class FoldMoments:
         Samples whose stratum has none in the training data must not exist: :func:`trial_folds` sees
         to that.
         """
-        products, means, counts = self._trained(fold, channels)
-        index = _index(channels)
-        gram, own, n = (
-            self.gram[fold][index][:, index],
-            self.sums[fold][:, index],
-            self.counts[fold],
-        )
+        _, means, counts, units = self._trained(fold, channels)
+        n = self.counts[fold]
         if (n[counts == 0] > 0).any():
             raise InputError(
                 "strata: each must have samples in at least two folds; leave out conditions with"
                 " one trial"
             )
-        cross = own.T @ means
+        cross = self.sums[fold][:, channels].T @ means
         weighted = means * np.sqrt(n)[:, None]
-        residual = gram - cross - cross.T + weighted.T @ weighted
-        return residual / self._units(products, counts), float(n.sum())
+        residual = self.gram[fold][channels][:, channels] - cross - cross.T + weighted.T @ weighted
+        return residual / units, float(n.sum())
 
     def _trained(
-        self, fold: int | None, channels: Iterable[int] | slice
-    ) -> tuple[NDArray, NDArray, NDArray]:
+        self, fold: int | None, channels: Sequence[int] | NDArray | slice
+    ) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         """Return products of residuals, means (strata, p') and counts (strata,) of all folds but
-        ``fold``.
+        ``fold``, and the units of the products: 1, or those of standard deviations for z-scores.
         """
-        index, others = _index(channels), [one for one in self.folds if one != fold]
-        gram = sum(self.gram[other][index][:, index] for other in others)
-        sums = np.asarray(sum(self.sums[other][:, index] for other in others))
-        counts = self.counts[others].sum(axis=0)
+        others = [one for one in self.folds if one != fold]
+        gram = np.sum([self.gram[other][channels][:, channels] for other in others], axis=0)
+        sums, counts = self.sums[others][..., channels].sum(axis=0), self.counts[others].sum(axis=0)
         spread = sums / np.sqrt(np.maximum(counts, 1))[:, None]
-        return gram - spread.T @ spread, sums / np.maximum(counts, 1)[:, None], counts
-
-    def _units(self, products: NDArray, counts: NDArray) -> NDArray | float:
-        """Return the units of products of channels, (p', p'): 1, or products of standard deviations
-        for z-scores.
-        """
-        if not self.zscore:
-            return 1.0
-        variance = np.diag(products) / counts.sum()
+        products = gram - spread.T @ spread
+        variance = np.diag(products) / counts.sum() if self.zscore else np.ones(len(products))
         deviations = np.sqrt(np.where(variance > 0, variance, 1.0))
-        return np.outer(deviations, deviations)
-
-
-def _index(channels: Iterable[int] | slice) -> slice | NDArray:
-    return channels if isinstance(channels, slice) else np.asarray(channels, dtype=int)
+        means = sums / np.maximum(counts, 1)[:, None]
+        return products, means, counts, np.outer(deviations, deviations)
 
 
 def predict_held_out(
@@ -284,8 +252,13 @@ def predict_held_out(
     errors, deviations = [], []
     for covariance, held_out in moments.splits([*source, *target]):
         exact = solution(covariance, m, s, ridge)
-        errors.append(squared_errors(exact.Vx(k), exact.readout(k), held_out, m))
-        deviations.append(np.trace(held_out[m:, m:]))
+        Vx, readout, deviation = exact.Vx(k), exact.readout(k), np.trace(held_out[m:, m:])
+        # Of what is predicted through the first 1, 2, ... of the k filters.
+        cross = np.cumsum(np.einsum("ik,ij,jk->k", Vx, held_out[:m, m:], readout))
+        among = (Vx.T @ held_out[:m, :m] @ Vx) * (readout.T @ readout)
+        power = [among[:rank, :rank].sum() for rank in range(1, k + 1)]
+        errors.append(deviation - 2 * cross + np.array(power))
+        deviations.append(deviation)
     return Prediction(np.array(errors), np.array(deviations))
 
 
@@ -306,15 +279,3 @@ def solution(covariance: NDArray, m: int, s: float, ridge: float) -> ExactSoluti
         root = (axes * np.sqrt(np.where(eigenvalues > rounding, eigenvalues, 0.0))).T
     root = root * np.sqrt(len(root))
     return ExactSolution(root[:, :m], root[:, m:], s, ridge)
-
-
-def squared_errors(Vx: NDArray, readout: NDArray, products: NDArray, m: int) -> NDArray:
-    """Return squared errors, (k,), of predictions through the first 1, 2, ... of the k filters,
-    over all samples.
-
-    ``products`` (m + n, m + n) are sums over those samples of products of inputs and targets.
-    """
-    cross = np.einsum("ik,ij,jk->k", Vx, products[:m, m:], readout)
-    among = (Vx.T @ products[:m, :m] @ Vx) * (readout.T @ readout)
-    power = np.array([among[:k, :k].sum() for k in range(1, len(among) + 1)])
-    return np.trace(products[m:, m:]) - 2 * np.cumsum(cross) + power

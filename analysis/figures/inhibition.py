@@ -288,7 +288,9 @@ def plot_theory(modes: Dataset, unequal: Dataset, turns: Dataset) -> NDArray:
     axes[0].plot(ends, ends, zorder=0, label="equal", **THEORY)
     axes[0].set(xscale="log", xlabel="theory (per sample)", ylabel="measured (per sample)")
     for place, problem in enumerate(unequal["problem"].values):
-        one, few = (each.sel(problem=problem).squeeze() for each in (unequal, turns))
+        one, few = (
+            each.sel(problem=problem) for each in (unequal.squeeze("l"), turns.squeeze("y"))
+        )
         excess, marker = one["excess"].median("seed"), MARKERS[place % len(MARKERS)]
         axes[1].plot(one["r"], excess, marker + "-", color=shade(place), label=str(problem))
         beyond = excess.where(~np.isfinite(one["expected"]))

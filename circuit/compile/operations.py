@@ -29,8 +29,8 @@ class Operation:
     fills
         Variable of the target cells that a sum over synapses fills; empty for a step.
     silencers
-        Names of variables of the part, of its two cells or of what is broadcast. Where one of them
-        is 0, a sum is 0, and a change of weights leaves them as they are.
+        Variables as "part.variable". Where one of them is 0, a sum is 0, and a change of weights
+        leaves them as they are.
     reads, writes
         Variables as "part.variable".
     block
@@ -117,7 +117,7 @@ def _currents(meanings: Meanings) -> Iterator[Operation]:
                 pathway.phase,
                 expression,
                 fills,
-                silencers(expression),
+                meanings.keys(pathway, silencers(expression)),
                 meanings.keys(pathway, read),
                 frozenset({f"{pathway.target}.{fills}"}),
             )
@@ -197,7 +197,7 @@ def weight_change(meanings: Meanings, pathway: Pathway, rule: str, addend: str) 
         pathway.name,
         "plasticity",
         code,
-        silencers=silencers(addend) - {"w"} | {"plastic"},
+        silencers=meanings.keys(pathway, silencers(addend) - {"w"} | {"plastic"}),
         reads=meanings.keys(pathway, (*names_in(code).read, "plastic")),
         writes=frozenset({f"{pathway.name}.w"}),
         block="end",

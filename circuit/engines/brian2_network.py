@@ -142,10 +142,9 @@ class NumpyEngine:
                 _assign_once(operation.code, own), name=self._prefix + operation.name
             )
         step.before_run({})
-        if "plastic" not in operation.silencers:
+        if (key := f"{part.name}.plastic") not in operation.silencers:
             return step.run
-        plastic = self.arrays[f"{part.name}.plastic"]
-        return lambda: step.run() if plastic[0] else None
+        return lambda: step.run() if self.arrays[key][0] else None
 
     def do_tick(self, presented: str, tick: int) -> None:
         """Do what happens in a ``tick`` of a "sample" or a "replay", counted from its onset."""
@@ -199,15 +198,17 @@ class NumpyEngine:
         traced, due = set(job.recording.samples(start, stop)), set(job.snapshots.tolist())
         rows, replayed = presented.rows(start, stop), presented.replayed(start, stop)
         for sample, row, fibres in zip(range(start, stop), rows, replayed, strict=True):
+            self.arrays["clock.sample"][:] = sample
             for tick in range(self.durations["sample"]):
-                self._show(sample, row, tick)
+                self.arrays["clock.moment"][:] = sample * self.durations["sample"] + tick
+                self._show(tick, row)
                 self.do_tick("sample", tick)
                 if sample in traced:
                     self._trace(sample, row, recorder)
                 yield
             for fibre in fibres:
                 for tick in range(self.durations["replay"]):
-                    self._show_alone(fibre, tick)
+                    self._show(tick, None, fibre)
                     self.do_tick("replay", tick)
                     yield
             if not self._finite():
@@ -221,29 +222,22 @@ class NumpyEngine:
         """Return True if activity is finite, so that the run has not diverged."""
         return all(np.isfinite(self.arrays[q.key]).all() for q in self.blueprint.watched)
 
-    def _show(self, sample: int, row: int, tick: int) -> None:
-        """Present a ``row`` of the data as a ``sample``, at its ``tick``."""
-        for name, activity in self._presented(tick):
-            feed = self.job.feeds[name]
-            np.subtract(feed.values[feed.row(row, tick)], feed.mean, out=activity)
-            activity *= feed.gain
-        self.arrays["clock.sample"][:] = sample
-        self.arrays["clock.moment"][:] = sample * self.durations["sample"] + tick
-
-    def _show_alone(self, fibre: int, tick: int) -> None:
-        """Present one fibre of the first port, with all others silent."""
-        for name, activity in self._presented(tick):
-            activity[:] = 0.0
-            if name == self.blueprint.replayed_port.name:
-                activity[fibre] = 1.0
-
-    def _presented(self, tick: int) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the inputs that are presented at a ``tick``, after noting that."""
+    def _show(self, tick: int, row: int | None, fibre: int = 0) -> None:
+        """Present a ``row`` of the data at a ``tick`` of a sample; in a replay, where there is no
+        row, one ``fibre`` of the first port alone.
+        """
         if "clock.elapsed" in self.arrays:
             self.arrays["clock.elapsed"][:] = tick
         for port in self.blueprint.ports:
             if tick == 0 or port.name in self.blueprint.moving_ports:
-                yield port.name, self.arrays[port.key]
+                activity, feed = self.arrays[port.key], self.job.feeds[port.name]
+                if row is None:
+                    activity[:] = 0.0
+                else:
+                    np.subtract(feed.values[feed.row(row, tick)], feed.mean, out=activity)
+                    activity *= feed.gain
+        if row is None:
+            self.arrays[self.blueprint.replayed_port.key][fibre] = 1.0
 
     def _trace(self, sample: int, row: int, recorder: Recorder) -> None:
         """Hand out what the tick just done has left behind, for a ``row`` of the data."""

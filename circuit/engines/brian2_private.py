@@ -65,11 +65,6 @@ def brian2_version() -> str:
     return importlib.metadata.version("brian2")
 
 
-def is_tested(version: str) -> bool:
-    """Return True if Brian2's ``version``, such as "2.10.1", is among those tested."""
-    return ".".join(version.split(".")[:2]) in TESTED
-
-
 class Brian2Changed(RunError):
     """The installed Brian2 lacks something that the engines rely on."""
 

@@ -38,12 +38,10 @@ def find(key: str) -> Path | None:
     """
     with suppress(OSError):
         folder = cache_folder()
-        facts = folder.stat()
-        if facts.st_uid == os.getuid() and not facts.st_mode & 0o022:
-            for library in folder.glob(f"circuit-{key}-*"):
-                if library == _name(key, library):
-                    os.utime(library)
-                    return library
+        for library in folder.glob(f"circuit-{key}-*"):
+            if _ours(folder) and _ours(library) and library == _name(key, library):
+                os.utime(library)
+                return library
     return None
 
 
@@ -67,6 +65,7 @@ def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
                 return found
             try:
                 build(aside)
+                aside.chmod(0o700)
                 library = aside.rename(_name(key, aside))
             finally:
                 aside.unlink(missing_ok=True)
@@ -84,6 +83,14 @@ def find_or_build(key: str, build: Callable[[Path], None]) -> Path:
 def _name(key: str, library: Path) -> Path:
     """Return the path under which ``library`` belongs in its folder."""
     return library.with_name(f"circuit-{key}-{hashlib.sha256(library.read_bytes()).hexdigest()}.so")
+
+
+def _ours(path: Path) -> bool:
+    """Return True if only this user can have written ``path``: it is theirs, and closed to others,
+    as no link is.
+    """
+    facts = path.lstat()
+    return facts.st_uid == os.getuid() and not facts.st_mode & 0o022
 
 
 def size() -> int:

@@ -25,20 +25,6 @@ class EngineUnavailable(RunError):
     """An engine that cannot be used on this machine, with what to do."""
 
 
-def obstacle() -> tuple[str, str] | None:
-    """Return what keeps engine cpp from being used here, with its remedy; None if nothing does."""
-    if compiler.find_compiler() is None:
-        return "no C++ compiler found", compiler.HOW_TO_INSTALL
-    version = brian2_private.brian2_version()
-    if not brian2_private.is_tested(version):
-        tested = ", ".join(brian2_private.TESTED)
-        return (
-            f"Brian2 {version} has not been tested with engine 'cpp' ({tested} have)",
-            "install one of those",
-        )
-    return None
-
-
 # Ticks that each circuit has cost on engine numpy in this process, and would have.
 _spent: Counter[Blueprint] = Counter()
 
@@ -73,11 +59,11 @@ class Engines:
         if ("cpp", blueprint.code, lanes) in self._built:
             return "cpp"
         cost = _STARTING + ticks
-        if found := obstacle():
+        if compiler.find_compiler() is None:
             if cost > _COMPILING:
                 _say_once(
-                    f"engine 'auto': {found[0]}, so this runs on Brian2's numpy target, about 100"
-                    f" times slower; to change that, {found[1]}"
+                    "engine 'auto': no C++ compiler found, so this runs on Brian2's numpy target,"
+                    f" about 100 times slower; to change that, {compiler.HOW_TO_INSTALL}"
                 )
             return "numpy"
         from biorrr.circuit.engines.cpp_kernel import key_of
@@ -94,9 +80,10 @@ class Engines:
                 # Brian2 takes seconds to import, and a compiled circuit from the cache does not
                 # need it.
                 if name == "cpp":
-                    if found := obstacle():
+                    if compiler.find_compiler() is None:
                         raise EngineUnavailable(
-                            f"engine 'cpp': {found[0]}; {found[1]}, or use engine='numpy'"
+                            f"engine 'cpp': no C++ compiler found; {compiler.HOW_TO_INSTALL}, or"
+                            " use engine='numpy'"
                         )
                     from biorrr.circuit.engines.cpp_kernel import CppEngine
 

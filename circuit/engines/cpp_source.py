@@ -9,7 +9,8 @@ Arrays, names and loops are written here; Brian2 checks units and translates the
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -152,26 +153,16 @@ class Translator:
         """Return the C++ function of ``operation``."""
         part = self.parts[operation.part]
         code = f"{_ADDED} = {operation.code}" if operation.fills else operation.code
-        assigned = [(name, ast.unparse(value)) for name, value in parse(code)]
         names = names_in(code)
         used = dict.fromkeys((*names.read, *names.written))
         meant = {name: found for name in used if (found := self.meanings.find(part, name))}
         at = {name: self._index(part, found) for name, found in meant.items()}
         shared = {name for name, index in at.items() if index == "0"}
-        early = shared.difference(names.written) | self._set_once(part, assigned, shared)
-        lines = []
-        for name in used:
-            value = f" = _at_{name}[{at[name]}]" if name in at else f" = _{name}"
-            value = value if name in names.read else ""
-            lines.append((name, f"{self.declares} {self.local(name)}{value};"))
-        for name, value in assigned:
-            lines.append((name, f"{self.local(name)} = {self.expression(value)};"))
-        for name in names.written:
-            if name in at:
-                lines.append((name, f"_at_{name}[{at[name]}] = {self.local(name)};"))
+        early = shared.difference(names.written) | self._set_once(part, code, shared)
+        lines = self._lines(code, at)
         function = CppFunction(
             operation.name,
-            self._due(part, operation),
+            self._due(operation),
             {name: array_of(found.key) for name, found in meant.items()},
             [line for name, line in lines if name in early],
             [line for name, line in lines if name not in early],
@@ -187,6 +178,22 @@ class Translator:
             driver="" if part.wiring == "groups" else self._driver(part, operation),
         )
 
+    def _lines(self, code: str, at: Mapping[str, str]) -> list[tuple[str, str]]:
+        """Return the statements of ``code`` in C++, each with the name that it sets: what lies
+        ``at`` an index of an array is read before, and written after.
+        """
+        names, lines = names_in(code), []
+        for name in dict.fromkeys((*names.read, *names.written)):
+            value = f" = _at_{name}[{at[name]}]" if name in at else f" = _{name}"
+            value = value if name in names.read else ""
+            lines.append((name, f"{self.declares} {self.local(name)}{value};"))
+        for name, node in parse(code):
+            lines.append((name, f"{self.local(name)} = {self.expression(ast.unparse(node))};"))
+        for name in names.written:
+            if name in at:
+                lines.append((name, f"_at_{name}[{at[name]}] = {self.local(name)};"))
+        return lines
+
     def _index(self, part: Population | Pathway, meant: Meaning) -> str:
         """Return the index of a variable in its array, for the code of ``part``: a counter of a
         loop, or "0" for what is shared.
@@ -196,24 +203,26 @@ class Translator:
         own = "_synapse" if isinstance(part, Pathway) else "_i"
         return {"own": own, "pre": "_i", "post": "_j", "broadcast": "0"}[meant.place]
 
-    def _set_once(
-        self, part: Population | Pathway, assigned: list[tuple[str, str]], shared: set[str]
-    ) -> set[str]:
+    def _set_once(self, part: Population | Pathway, code: str, shared: set[str]) -> set[str]:
         """Return the names that are set before the loop over many cells, after a check that they
         can be.
         """
         ends = (part.source, part.target) if isinstance(part, Pathway) else (part.name,)
         if all(self.parts[end].size == 1 for end in ends):
             return set()
-        once = shared.intersection(name for name, _ in assigned)
-        for place, (name, value) in enumerate(assigned):
-            first = all(earlier in once for earlier, _ in assigned[:place])
-            if name in once and not (first and shared.issuperset(names_in(value).read)):
+        assigned = [(name, ast.unparse(value)) for name, value in parse(code)]
+        first = [
+            *itertools.takewhile(
+                lambda one: one[0] in shared and shared.issuperset(names_in(one[1]).read), assigned
+            )
+        ]
+        for name, value in assigned[len(first) :]:
+            if name in shared:
                 raise InputError(
                     f"{part.name}.{name}: is one for all, so a step must set it before what each"
                     f" cell or synapse has, and from shared variables only (got {name} = {value})"
                 )
-        return once
+        return {name for name, _ in first}
 
     def _sources(self, pathway: Pathway) -> tuple[str, str]:
         """Return the range of source cells of a target cell."""
@@ -230,20 +239,16 @@ class Translator:
         presented: cells that change an input themselves may be active beside it.
         """
         written = {key for one in self.blueprint.program.operations for key in one.writes}
-        presented = {port.key for port in self.blueprint.ports} - written
-        for name in sorted(operation.silencers):
-            found = self.meanings.find(pathway, name)
-            if found and found.place == "pre" and found.key in presented:
-                return found.key
-        return ""
+        inputs = [p.key for p in self.blueprint.ports if p.population == pathway.source]
+        silent = (key for key in inputs if key in operation.silencers and key not in written)
+        return next(silent, "")
 
-    def _due(self, part: Population | Pathway, operation: Operation) -> list[str]:
+    def _due(self, operation: Operation) -> list[str]:
         """Return C++ conditions without which ``operation`` changes nothing."""
-        silencers = [] if operation.fills else sorted(operation.silencers)
-        found = [one for name in silencers if (one := self.meanings.find(part, name))]
-        return [
-            f"any({array_of(one.key)}[0] != 0)" for one in found if self._index(part, one) == "0"
+        shared = [
+            key for key in sorted(operation.silencers) if self.blueprint.by_key[key].size == 1
         ]
+        return [f"any({array_of(key)}[0] != 0)" for key in shared if not operation.fills]
 
     def local(self, name: str) -> str:
         """Return the name of a local variable that holds what the code calls ``name``."""

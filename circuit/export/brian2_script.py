@@ -105,11 +105,11 @@ class _Script:
 
     def _blocks(self) -> Iterator[tuple[str, str, list[Operation]]]:
         """Yield all blocks, without plasticity that is switched off."""
-        plastic = [f"{pathway.name}.plastic" for pathway in self.parts.pathways if pathway.plastic]
-        off = [key.partition(".")[0] for key in plastic if not self.job.state[key][0]]
+        plastic = {f"{pathway.name}.plastic" for pathway in self.parts.pathways if pathway.plastic}
+        off = {key for key in plastic if not self.job.state[key][0]}
         for presented, name, block in self.blueprint.program.blocks:
             if presented in self.lengths:
-                happens = [o for o in block if o.part not in off or "plastic" not in o.silencers]
+                happens = [one for one in block if not one.silencers & off]
                 yield presented, name, happens
 
     def _in_order(self) -> list[Operation]:

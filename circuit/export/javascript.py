@@ -15,30 +15,42 @@ from biorrr.circuit.engines.cpp_source import CppFunction, Translator, array_of,
 from biorrr.circuit.export import TEMPLATES
 from biorrr.models.random_draws import DRAWS, LARGEST_MEAN
 
-_OPERATORS: dict[type, str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "===",
-    ast.NotEq: "!==",
-    ast.USub: "-",
-    ast.UAdd: "+",
-}
 _CALLED: dict[type, str] = {ast.Pow: "_pow", ast.Mod: "_mod", ast.FloorDiv: "_floordiv"}
-_SPELLING = {"int": "trunc", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "ceil": "ceil"}
+_SPELLING = {"int": "trunc", "arcsin": "asin", "arccos": "acos", "arctan": "atan"}
 _OURS = ("clip", *DRAWS)  # functions that the page brings along
 # Words of JavaScript that are names elsewhere.
-_RESERVED = frozenset(
-    """
-    arguments await debugger eval extends function implements in instanceof interface let null
-    package super undefined var
-    """.split()  # noqa: SIM905
+_RESERVED = (
+    *("arguments", "await", "debugger", "eval", "extends", "function", "implements", "in"),
+    *("instanceof", "interface", "let", "null", "package", "super", "undefined", "var"),
 )
+_NAMES = {"inf": "Infinity", "pi": "Math.PI", **{word: f"{word}$" for word in _RESERVED}}
+
+
+class _Spelling(ast.NodeTransformer):
+    """An expression as JavaScript spells it, where all values are floating-point."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return ast.Constant(float(node.value))  # type: ignore[arg-type]
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Name(_NAMES.get(node.id, node.id))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        # Two signs in a row would mean something else.
+        sign = -1.0 if isinstance(node.op, ast.USub) else 1.0
+        return ast.BinOp(ast.Constant(sign), ast.Mult(), self.visit(node.operand))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        called = _CALLED.get(type(node.op))
+        return ast.Call(ast.Name(called), [node.left, node.right], []) if called else node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        name = ast.unparse(node.func)
+        spelled = f"_{name}" if name in _OURS else f"Math.{_SPELLING.get(name, name)}"
+        if name == "int" and isinstance(node.args[0], ast.Compare):
+            spelled = "Number"
+        return ast.Call(ast.Name(spelled), [self.visit(each) for each in node.args], [])
 
 
 class JavaScript(Translator):
@@ -65,42 +77,11 @@ class JavaScript(Translator):
 
     def local(self, name: str) -> str:
         """Return the name of a local variable that holds what the code calls ``name``."""
-        return f"{name}$" if name in _RESERVED else name
+        return _NAMES.get(name, name)
 
     def expression(self, expression: str) -> str:
         """Return ``expression`` in JavaScript."""
-        return self._written(ast.parse(expression, mode="eval").body)
-
-    def _written(self, node: ast.expr) -> str:
-        """Return a node of an expression, in parentheses where it consists of several."""
-        if isinstance(node, ast.Constant):
-            return repr(float(node.value)).replace("inf", "Infinity")  # type: ignore[arg-type]
-        if isinstance(node, ast.Name):
-            constants = {"inf": "Infinity", "pi": "Math.PI"}
-            return constants.get(node.id) or self.local(node.id)
-        if isinstance(node, ast.UnaryOp):
-            return f"({_OPERATORS[type(node.op)]}{self._written(node.operand)})"
-        if isinstance(node, ast.Compare):
-            sign = _OPERATORS[type(node.ops[0])]
-            return f"({self._written(node.left)} {sign} {self._written(node.comparators[0])})"
-        if isinstance(node, ast.BinOp):
-            left, right = self._written(node.left), self._written(node.right)
-            if called := _CALLED.get(type(node.op)):
-                return f"{called}({left}, {right})"
-            return f"({left} {_OPERATORS[type(node.op)]} {right})"
-        assert isinstance(node, ast.Call)
-        return self._call(ast.unparse(node.func), node.args)
-
-    def _call(self, name: str, arguments: list[ast.expr]) -> str:
-        """Return the call of a function of the language."""
-        written = ", ".join(map(self._written, arguments))
-        if name == "int" and isinstance(arguments[0], ast.Compare):
-            return f"({written} ? 1 : 0)"
-        return (
-            f"_{name}({written})"
-            if name in _OURS
-            else f"Math.{_SPELLING.get(name, name)}({written})"
-        )
+        return ast.unparse(_Spelling().visit(ast.parse(expression, mode="eval")))
 
 
 def active_of(key: str) -> str:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biorrr.circuit.results.tables import Summary, Tabled, regression, ridge_in_words
+from biorrr.circuit.results.tables import Summary, Tabled, rows_of_regression
 from biorrr.errors import InputError, RunError
 from biorrr.files import whole_file
-from biorrr.hints import hints_at_keywords
+from biorrr.hints import hints_in_methods
 from biorrr.models import AreaWeights, Rates, Spiking, equilibrium
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from biorrr.circuit.simulation.job import Job
 
 
+@hints_in_methods
 class Run(Tabled):
     """The outcome of :meth:`biorrr.circuit.Microcircuit.run` or of
     :meth:`biorrr.circuit.Circuit.run`.
@@ -170,8 +171,8 @@ class Run(Tabled):
         It stays where it is if Q and R merely fade, and falls to rounding error if R finds Q'.
         """
         with np.errstate(over="ignore", invalid="ignore"):
-            size = np.linalg.norm(self.data["Q"].values, axis=(1, 2))
-            return self.r_minus_qt / np.where(size > 0, size, np.nan)
+            distance, size = self.r_minus_qt, np.linalg.norm(self.data["Q"].values, axis=(1, 2))
+            return distance / np.where(size > 0, size, np.nan)
 
     def transform(self, X) -> np.ndarray:
         """Return the output z, (n_samples, k), of the learned circuit for ``X`` (n_samples, m)
@@ -272,7 +273,6 @@ class Run(Tabled):
         X, Y = self._pair("X, Y", X, Y)
         return float(r2_score(Y, self.predict(X)))
 
-    @hints_at_keywords
     def summary(self, X=None, Y=None, *, held_out=None, exact=None) -> Summary:
         """Return whether the run has learned: its final numbers beside those of theory.
 
@@ -386,11 +386,8 @@ class Run(Tabled):
             "cells": ", ".join(f"{p['size']} {p['name']}" for p in populations if not p["port"]),
         }
         if "s" in attrs:
-            rows |= {
-                "regression": regression(attrs["s"]),
-                "ridge": ridge_in_words((attrs["ridge_x"], attrs["ridge_y"])),
-                "rates": attrs["rates"],
-            }
+            ridges = attrs["ridge_x"], attrs["ridge_y"]
+            rows |= rows_of_regression(attrs["s"], ridges, attrs["rates"])
         rows["departures"] = attrs["departures"] or "none"
         if "Q" in self.data and "R" in self.data:
             rows["||Q' - R||"] = f"{self.r_minus_qt[-1]:.3g}"
@@ -403,7 +400,6 @@ class Run(Tabled):
 
     # -- figures ---------------------------------------------------------------------------------
 
-    @hints_at_keywords
     def angles(self, X=None, Y=None, *, exact=None) -> xr.DataArray:
         """Return the principal angles between learned and exact filters in degrees, (snapshot,
         angle), largest first.
@@ -422,7 +418,6 @@ class Run(Tabled):
             angles, {"seen": self.data["seen"]}, ("snapshot", "angle"), "angles", attrs
         )
 
-    @hints_at_keywords
     def plot_learning(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw the objective at each snapshot against its optimum; one axes.
 
@@ -442,7 +437,6 @@ class Run(Tabled):
         scores, optimum = exact.objective(Vx), exact.optimum(Vx.shape[-1])
         return plot_learning(self.data["seen"].values, scores, optimum, ax=ax)
 
-    @hints_at_keywords
     def plot_angles(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw the angles between learned and exact filters at each snapshot; as
         :meth:`plot_learning`.
@@ -451,7 +445,6 @@ class Run(Tabled):
 
         return plot_angles(self.data["seen"].values, self.angles(X, Y, exact=exact).values, ax=ax)
 
-    @hints_at_keywords
     def plot_plateau(
         self,
         X=None,
@@ -486,7 +479,6 @@ class Run(Tabled):
         self._require("plateau")
         return plot_functions().plateau_of(self.data, X, Y, exact, shown, neurons, ax, samples)
 
-    @hints_at_keywords
     def plot_symmetry(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw ||R - Q'|| / ||Q|| at each snapshot, and beside it the eigenvalues of QQ'.
 
@@ -510,7 +502,6 @@ class Run(Tabled):
         rates = getattr(self.circuit, "rates", None)
         return rates.q if isinstance(rates, Rates) and rates.q == rates.r else None
 
-    @hints_at_keywords
     def plot_filters(self, X=None, Y=None, pixels=None, *, exact=None, neurons=None, ax=None):
         """Draw the learned filters Vx; with data, beside the exact ones, onto which they are
         turned.
@@ -529,7 +520,6 @@ class Run(Tabled):
         """
         return plot_functions().filters_of(self.data, X, Y, pixels, exact, neurons, ax)
 
-    @hints_at_keywords
     def plot_eigenvalues(self, X=None, Y=None, *, exact=None, ax=None):
         """Draw the eigenvalues of QQ' beside those that they equal at the optimum; as
         :meth:`plot_learning`.
@@ -552,7 +542,6 @@ class Run(Tabled):
 
         return plot_wiring(self.graph(), ax=ax)
 
-    @hints_at_keywords
     def plot_raster(self, shown: int = 12, neurons=None, ax=None):
         """Draw the last samples as an electrode would see them: spikes, where the cells spike, and
         traces below.

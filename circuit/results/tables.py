@@ -43,16 +43,14 @@ class Text(str):
         return f"<pre>{escape(self)}</pre>"
 
 
-def regression(s: float) -> str:
-    """Return the regression that ``s`` stands for, in words."""
-    name = {0.0: " (RRMSE)", 1.0: " (CCA)"}.get(s, "")
-    return f"s = {s:g}{name}"
-
-
-def ridge_in_words(ridge: tuple[float, float]) -> str:
-    """Return the ridge on Cxx and Cyy in words."""
-    said = zip(ridge, ("on Cxx, by replay", "on Cyy"), strict=True)
-    return "; ".join(f"{size:g} {where}" for size, where in said if size) or "none"
+def rows_of_regression(s: float, ridges: tuple[float, float], rates: str) -> dict[str, str]:
+    """Return the rows of a table that say what is learned, with which ridges on Cxx and Cyy."""
+    said = zip(ridges, ("on Cxx, by replay", "on Cyy"), strict=True)
+    return {
+        "regression": f"s = {s:g}" + {0.0: " (RRMSE)", 1.0: " (CCA)"}.get(s, ""),
+        "ridge": "; ".join(f"{size:g} {where}" for size, where in said if size) or "none",
+        "rates": rates,
+    }
 
 
 # Changes of the last tenth below which a run counts as being at rest: of the excess, as a fraction
@@ -98,37 +96,42 @@ class Summary(Tabled, dict):
 
     def table(self) -> tuple[str, dict[str, str]]:
         """Return the title, and the rows of the table by name."""
+        correlation, distance = self.get("output_correlation"), self.get("r_minus_qt_relative")
+        predicted = self.get("r_minus_qt_predicted")
+        theory = "" if predicted is None else f"; theory {predicted:.2g}"
         rows = {
-            "excess": self._beside("excess", "excess_", _percent),
-            "R2, these data": self._beside("r2", "r2_", _number),
-            "R2, held out": self._beside("held_out_r2", "held_out_r2_", _number),
-            "angles to exact filters": _several(self.get("angles"), _number, " degrees"),
-            "output variances": _several(self.get("output_variances"), _number),
-            "output correlations": "",
-            "||R - Q'|| / ||Q||": "",
-            "plateaus off theory": _several(self.get("plateau_deviation"), _percent, " r.m.s."),
+            "excess": self._beside("excess", _percent),
+            "R2, these data": self._beside("r2", _number),
+            "R2, held out": self._beside("held_out_r2", _number),
+            "angles to exact filters": self._several("angles", _number, " degrees"),
+            "output variances": self._several("output_variances", _number),
+            "output correlations": ""
+            if correlation is None
+            else f"at most {_number(abs(correlation))}; 0 at the optimum",
+            "||R - Q'|| / ||Q||": "" if distance is None else f"{distance:.2g}{theory}",
+            "plateaus off theory": self._several("plateau_deviation", _percent, " r.m.s."),
             "last tenth of the run": self._last_tenth(),
         }
-        if "output_correlation" in self:
-            largest = _number(abs(self["output_correlation"]))
-            rows["output correlations"] = f"at most {largest}; 0 at the optimum"
-        if "r_minus_qt_relative" in self:
-            predicted = self.get("r_minus_qt_predicted")
-            theory = "" if predicted is None else f"; theory {predicted:.2g}"
-            rows["||R - Q'|| / ||Q||"] = f"{self['r_minus_qt_relative']:.2g}{theory}"
         judged = {name: said for name, said in rows.items() if said}
         unjudged = {name: f"not judged: {why}" for name, why in self.unjudged.items()}
         return self.title, judged | {n: why for n, why in unjudged.items() if n not in judged}
 
-    def _beside(self, name: str, rivals: str, show) -> str:
-        if name not in self:
-            return ""
-        said = [f"{show(self[name])}"]
-        for rival in ("exact", "principal_components"):
-            if f"{rivals}{rival}" in self:
-                words = {"exact": "exact solution", "principal_components": "principal components"}
-                said.append(f"{words[rival]} {show(self[f'{rivals}{rival}'])}")
-        return "; ".join(said)
+    def _beside(self, name: str, show) -> str:
+        """Return a number of the run beside those of its rivals."""
+        words = {
+            "": "",
+            "_exact": "exact solution ",
+            "_principal_components": "principal components ",
+        }
+        known = [rival for rival in words if name + rival in self]
+        return "; ".join(f"{words[rival]}{show(self[name + rival])}" for rival in known)
+
+    def _several(self, name: str, show, unit: str = "") -> str:
+        """Return one number for each neuron; of many, the smallest and the largest."""
+        values = np.atleast_1d(self.get(name, []))
+        if len(values) <= SHOWN:
+            return ", ".join(map(show, values)) + unit * bool(len(values))
+        return f"{show(np.nanmin(values))} to {show(np.nanmax(values))}{unit}"
 
     def _last_tenth(self) -> str:
         if self.converged is None:
@@ -149,13 +152,3 @@ def _number(value: float) -> str:
 def _percent(value: float, signed: bool = False) -> str:
     digits = ".2g" if abs(value) < 1 else ".0f"
     return f"{100 * value:{'+' if signed else ''}{digits}} %"
-
-
-def _several(values: Any, show, unit: str = "") -> str:
-    """Return one number for each neuron; of many, the smallest and the largest."""
-    if values is None:
-        return ""
-    values = np.atleast_1d(values)
-    if len(values) <= SHOWN:
-        return f"{', '.join(map(show, values))}{unit}"
-    return f"{show(np.nanmin(values))} to {show(np.nanmax(values))}{unit}"

@@ -91,8 +91,8 @@ def prepare_seeds(
             "start: that run was final, and its rates have fallen to zero; they begin anew here."
             " Give final=False to a run that is to be continued"
         )
-    switches = [q.key for q in blueprint.state if q.name in ("plastic", "learning")]
-    switched = {key: np.array([float(plastic)]) for key in switches}
+    switches = [q for q in blueprint.state if q.name in ("plastic", "learning")]
+    switched = {switch.key: np.array([float(plastic)]) for switch in switches}
     switched["clock.sample"] = np.array([first - 1.0])
     record = circuit.traced if saving.record is None else saving.record
     recording = recording_of(record, saving.every, blueprint, first, last)

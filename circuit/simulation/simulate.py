@@ -124,24 +124,19 @@ def _advance(engine: Any, interrupted: threading.Event, recorders: Sequence[Reco
             state = run.states[lane]
             if lane not in diverged:
                 recorder.note(at, state)
-            if ended := _ending(recorder, at == job.stop, lane in diverged, interrupted.is_set()):
+            reasons = {
+                "diverged": lane in diverged,
+                "done": at == job.stop,
+                "stopped": recorder.stopped,
+                "interrupted": interrupted.is_set(),
+            }
+            if ended := next((reason for reason, applies in reasons.items() if applies), ""):
                 last = {key: values.copy() for key, values in state.items()}
                 # The sample in which a run diverges does not count.
                 recorder.take(Outcome(at - (lane in diverged), last, ended))
                 del left[lane]
         if left and at in cuts:
             run = engine.load([after_events(replace(job, start=at, state=run.states[0]), at)])
-
-
-def _ending(recorder: Recorder, done: bool, diverged: bool, interrupted: bool) -> str:
-    """Return how a run ends at the end of a segment, as an Outcome says it; empty if it goes on."""
-    reasons = {
-        "diverged": diverged,
-        "done": done,
-        "stopped": recorder.stopped,
-        "interrupted": interrupted,
-    }
-    return next((reason for reason, applies in reasons.items() if applies), "")
 
 
 def _update(bar: Any, samples: int) -> None:

@@ -180,12 +180,10 @@ def warn_of_shuffling(order, departures, timing: Timing) -> None:
     """Warn where samples come in random order and a rule looks back at earlier ones, which say
     nothing about them.
     """
-    if not (isinstance(order, str) and order == "shuffle") or any(
-        isinstance(d, LateInstruction) for d in departures
-    ):
-        return
+    shuffled = isinstance(order, str) and order == "shuffle"
+    late = any(isinstance(departure, LateInstruction) for departure in departures)
     for departure in departures:
-        if departure.memory > 1000 * timing.window:
+        if shuffled and not late and departure.memory > 1000 * timing.window:
             warn(
                 "order: 'shuffle' presents samples in random order, in which the traces of"
                 f" {departure!r} have no meaning; give order='sequential', or traces that are"

@@ -31,14 +31,14 @@ from biorrr.circuit.stimulus.data_checks import (
 from biorrr.errors import InputError, InputTypeError
 from biorrr.hints import did_you_transpose
 from biorrr.models import Parts
-from biorrr.models.validation import check_fields, in_si, number_within, plain_within, whole_number
+from biorrr.models.validation import Checked, in_si, number_within, plain_within, whole_number
 
 milliseconds = partial(plain_within, unit="ms", low=math.ulp(0))
 _WHOLE = 1e-6  # error up to which a ratio of two times counts as whole
 
 
 @dataclass(frozen=True, eq=False)
-class TimeSeries:
+class TimeSeries(Checked):
     """A continuous signal, sampled evenly.
 
     Parameters
@@ -53,9 +53,6 @@ class TimeSeries:
 
     values: np.ndarray = field(repr=False)
     dt: Annotated[float, milliseconds]
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @classmethod
     def of_spikes(cls, times, indices, dt, n=None, duration=None, rate=1.0) -> TimeSeries:

@@ -26,10 +26,8 @@ def as_seed(name: str, seed) -> int:
     """Return a whole number for ``seed``: itself, or one drawn by a NumPy generator; None draws a
     new one each time.
     """
-    if seed is None:
-        seed = np.random.default_rng()
-    if isinstance(seed, np.random.Generator):
-        return int(seed.integers(2**32))
+    if seed is None or isinstance(seed, np.random.Generator):
+        return int(np.random.default_rng(seed).integers(2**32))
     if isinstance(seed, np.random.RandomState):
         return int(seed.randint(2**32, dtype=np.uint64))
     return whole_number(name, seed, minimum=0)

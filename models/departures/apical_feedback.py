@@ -203,12 +203,12 @@ def area_modulator(areas: Sequence[Area], rates: Sequence[Rates] | None) -> Popu
         else:
             timetable = Neuromodulator(rates[place], ())
             own += [*timetable.variables, *timetable.steps]
-        spoken += _in_area(area.number, own)
+        spoken += _of_area(area.number, own)
     shared = _KNOWN_OF_DRIVE if rates is None else ()
     return speaker("Broadcasts the learning rates of all areas.", *spoken, *shared)
 
 
-def _in_area(number: int, spoken: Sequence[Variable | Step]) -> list[Variable | Step]:
+def _of_area(number: int, spoken: Sequence[Variable | Step]) -> list[Variable | Step]:
     """Return what is ``spoken`` to one area alone, by a neuromodulator that speaks to several: the
     names of its variables end with the ``number`` of the area.
     """

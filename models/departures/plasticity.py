@@ -92,8 +92,6 @@ def _read_trace(parts: Parts, name: str, heard: str, tau: float) -> Parts:
     # A pyramidal neuron of an area below has a trace of its output for its own distal synapses too.
     sent = "sent_" * (side == "pre" and cells.kind == "pyramidal")
     trace, meaning = f"{sent}{activity}_eligibility", cells.variable(activity).meaning
-    if trace in cells.declared:
-        raise InputError(f"{cells.name} keeps a trace of the {meaning} already")
     cells = cells.adding(
         Variable(trace, f"eligibility trace of the {meaning}", role="memory"),
         parameter(

@@ -11,7 +11,6 @@ import numpy as np
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable
 from biorrr.models.theories.theory import (
     Theory,
-    draw_matrices,
     noisy_fibres,
     pyramidal,
     timetable,
@@ -54,12 +53,6 @@ class FeedbackAlignment(Theory):
 
     feedback: Literal["fixed", "learned", "backprop"] = "learned"
     decay: NotNegative = 0.3
-    citation = "Lillicrap et al. 2016; Kolen & Pollack 1994"
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The theory with its kind of feedback."""
-        return "backprop" if self.feedback == "backprop" else f"{self.feedback} feedback"
 
     def parts(self, n: int) -> Parts:
         """Return cells, their input, and an output population that knows its error."""
@@ -89,7 +82,7 @@ class FeedbackAlignment(Theory):
 
     def start(self, m, n, seed):
         """Draw weights; feedback of "backprop" begins as the readout."""
-        weights = draw_matrices(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))
+        weights = super().start(m, n, seed)
         return weights | ({"B": weights["U"]} if self.feedback == "backprop" else {})
 
 
@@ -182,12 +175,6 @@ class Sacramento(Theory):
     learned: bool = True
     lateral: NotNegative = 5.0
     decay: NotNegative = 0.3
-    citation = "Sacramento et al. 2018"
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The theory with its kind of feedback."""
-        return f"Sacramento, {'learned' if self.learned else 'fixed'}"
 
     def parts(self, n: int) -> Parts:
         """Return cells, ``n`` top cells that instruction nudges, and an interneuron for each of
@@ -279,7 +266,7 @@ class Sacramento(Theory):
         """Draw weights in the self-predicting state: interneurons predict the top cells as these
         predict y.
         """
-        weights = draw_matrices(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))
+        weights = super().start(m, n, seed)
         return weights | {"P": weights["U"], "S": weights["B"], "T": np.eye(n)}
 
 
@@ -326,13 +313,6 @@ class BurstDependent(Theory):
     cancelling: bool = True
     learned: bool = True
     decay: NotNegative = 0.3
-    citation = "Payeur et al. 2021"
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The theory, with what it lacks."""
-        fixed = "" if self.learned else ", fixed"
-        return f"bursts{fixed}{'' if self.cancelling else ', not cancelled'}"
 
     def parts(self, n: int) -> Parts:
         """Return bursting cells and top cells whose bursts carry the error."""
@@ -385,7 +365,3 @@ class BurstDependent(Theory):
                 replace(feedback("sent_pre", "bursts_pre", self.learned), drives="current"),
             ),
         )
-
-    def start(self, m, n, seed):
-        """Draw weights."""
-        return draw_matrices(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))

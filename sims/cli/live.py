@@ -57,34 +57,20 @@ def command(
     filters, sliders for the learning rates, and buttons that silence the interneurons, cut the
     instruction and shuffle Y.
     """
-    if out.is_dir() or not out.parent.is_dir():
-        raise FolderError(f"out: must be a file, in a folder that exists (got {out})")
-    write(out, data, k, s, ridge, epochs, seed)
-    print(f"{out}: {out.stat().st_size / 1e6:.1f} MB; open it in a browser")
-    if show:
-        webbrowser.open(out.resolve().as_uri())
-
-
-def write(
-    out: Path,
-    data: str = "digits",
-    k: int = 4,
-    s: float = 0.0,
-    ridge: float | None = None,
-    epochs: int = 10,
-    seed: int = 0,
-) -> None:
-    """Write the page ``out``, with the options of the command."""
     from biorrr.circuit import Microcircuit
     from biorrr.sims.data import load
     from biorrr.sims.lab.training import check_rank, default_ridge
 
+    if out.is_dir() or not out.parent.is_dir():
+        raise FolderError(f"out: must be a file, in a folder that exists (got {out})")
     loaded = load(data)
     check_rank(k, loaded)
     centred = loaded.centred()
-    circuit = Microcircuit(
-        k=k, s=s, ridge=default_ridge(loaded) if ridge is None else ridge, seed=seed
-    )
+    ridge = default_ridge(loaded) if ridge is None else ridge
     pixels = loaded.pixels if loaded.pixels and len(loaded.pixels) == 2 else None
     title = f"{k} pyramidal neurons learn {loaded.name}"
+    circuit = Microcircuit(k=k, s=s, ridge=ridge, seed=seed)
     circuit.to_html(out, centred.X, centred.Y, pixels=pixels, epochs=epochs, title=title)
+    print(f"{out}: {out.stat().st_size / 1e6:.1f} MB; open it in a browser")
+    if show:
+        webbrowser.open(out.resolve().as_uri())

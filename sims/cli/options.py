@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -118,8 +118,8 @@ def _parameter(
     """Make the parameter that typer makes an option of; None means that the user did not give
     it.
     """
-    metadata = field.metadata
-    key = key_of(field.name)
+    metadata, key = field.metadata, key_of(field.name)
+    choices = metadata["choices"] or ()
     shown = "" if optional else f"  [default: {in_help(key, field.default)}]"
     made = typer.Option(
         f"--{key}/--no-{key}" if kind is bool else f"--{key}",
@@ -127,13 +127,9 @@ def _parameter(
         help=metadata["help"] + shown,
         show_default=False,
         metavar=_metavar(kind, metadata),
-        autocompletion=_completion(metadata),
+        autocompletion=lambda incomplete: [one for one in choices if one.startswith(incomplete)],
         # A number in whose place a word may stand is read as either; settings refuse other words.
-        parser=(
-            (lambda text: parsed(kind, False, text))
-            if kind is float and metadata["choices"]
-            else None
-        ),
+        parser=((lambda text: parsed(kind, False, text)) if kind is float and choices else None),
     )
     if issubclass(kind, Settings):  # data: a name or a file, with options of its own beside it
         kind = str
@@ -178,11 +174,3 @@ def data_options(cls: type[Settings]) -> list[tuple[Any, ...]]:
             if field.name != "file" and field.name not in cls.__dataclass_fields__:
                 found.setdefault(field.name, (field, *kinds(one)[field.name]))
     return [*found.values()]
-
-
-def _completion(metadata: Mapping) -> Callable[[str], list[str]] | None:
-    if not metadata["choices"]:
-        return None
-    return lambda incomplete: [
-        choice for choice in metadata["choices"] if choice.startswith(incomplete)
-    ]

@@ -6,11 +6,8 @@ It has markup, style and figures in one file without scripts, which asks nothing
 from __future__ import annotations
 
 import base64
-import json
-import math
 import os
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,20 +22,19 @@ from biorrr.sims.lab.run_folder import (
     CONFIG,
     FIGURE,
     INTERRUPTED,
-    INVENTORY,
     PROVENANCE,
     SUMMARY,
     UNFINISHED,
     FolderError,
-    Inventory,
     is_in_use,
     open_inside,
-    read_config,
+    read_inventory,
+    read_table,
 )
-from biorrr.sims.lab.settings import SettingsError, key_of
-from biorrr.sims.sweeps.plan import TABLE, read_plan
+from biorrr.sims.lab.settings import SettingsError
+from biorrr.sims.sweeps.plan import read_plan
 from biorrr.sims.sweeps.points import FIGURE as FIGURE_OF_SWEEP
-from biorrr.sims.sweeps.points import PLAN, POINTS, read_table
+from biorrr.sims.sweeps.points import PLAN, POINTS, TABLE, read_points
 
 ASSETS = Path(__file__).parent / "assets"
 MOST_BYTES = 8_000_000  # of all figures on a page
@@ -176,25 +172,27 @@ def gather_run(folder: Path) -> dict[str, Any]:
             f"{folder}: must be a folder that an experiment or a sweep has filled (there is no such"
             " folder)"
         )
-    if os.path.lexists(folder / UNFINISHED):
-        _refuse_unfinished(folder)
-    if not os.path.lexists(folder / CONFIG):
+    is_begun = any(os.path.lexists(folder / name) for name in (UNFINISHED, CONFIG))
+    if is_begun and not os.path.lexists(folder / SUMMARY):
+        raise FolderError(
+            f"{folder}: the run in it is still going; wait for its end"
+            if is_in_use(folder)
+            else f"{folder}: the run in it was cut short; `biorrr resume {folder}` continues it"
+        )
+    if not is_begun:
         raise FolderError(
             f"{folder}: has no run in it ({CONFIG} is missing); give a run's folder, or a sweep's"
         )
-    settings = _table(folder, CONFIG, tomllib.loads)
+    settings = read_table(folder, CONFIG)
     experiment = experiment_of(folder, settings)
-    _refuse_unfinished(folder)
-    summary = _table(folder, SUMMARY, json.loads)
-    inventory = Inventory.read(_table(folder, INVENTORY, json.loads))
-    provenance = settings.pop(PROVENANCE)
-    units = {name: said["unit"] for name, said in inventory.quantities.items() if "unit" in said}
+    summary = read_table(folder, SUMMARY)
+    files, units = read_inventory(folder)
     claims = _listed(summary, "claims")
     return {
         "name": folder.resolve().name,
         "when": _when(folder / SUMMARY, summary.get("seconds")),
         "sentence": _sentence(experiment, settings, summary, claims),
-        "figures": inventory.of_kind(FIGURE),
+        "figures": [name for name, kind in files.items() if kind == FIGURE],
         "claims": [*map(_claim, claims)],
         "own_tests": [*map(_claim, _listed(summary, "own_tests"))],
         "numbers": {
@@ -202,8 +200,8 @@ def gather_run(folder: Path) -> dict[str, Any]:
             for name, value in summary.items()
             if isinstance(value, int | float | str)
         },
+        "versions": settings.pop(PROVENANCE),
         "settings": settings,
-        "versions": provenance,
         "command": f"biorrr {experiment} --config {CONFIG}",
         "own_circuit": settings.get("circuit"),
     }
@@ -215,37 +213,11 @@ def experiment_of(folder: Path, config: Mapping[str, Any]) -> str:
     name = origin.get("experiment") if isinstance(origin, dict) else None
     # A name in a file is looked up among ours: it becomes part of a command that users will copy,
     # and never decides by itself what is imported.
-    if isinstance(name, str) and name in experiment_names():
+    if name in experiment_names():
         return name
     raise FolderError(
         f"{folder}: {CONFIG} must name the experiment it is of (got {name!r}); is it a run folder?"
     )
-
-
-def _refuse_unfinished(folder: Path) -> None:
-    if os.path.lexists(folder / SUMMARY):
-        return
-    if is_in_use(folder):
-        raise FolderError(f"{folder}: the run in it is still going; wait for its end")
-    raise FolderError(
-        f"{folder}: the run in it was cut short; `biorrr resume {folder}` continues it"
-    )
-
-
-def _table(folder: Path, name: str, parse: Callable[[str], Any]) -> dict[str, Any]:
-    """Return the table of names and values that a file in ``folder`` holds."""
-    try:
-        with open_inside(folder, name) as file:
-            found = parse(file.read().decode("utf-8"))
-    except FileNotFoundError:
-        raise FolderError(f"{folder}: {name} is missing; run it again") from None
-    except (ValueError, RecursionError) as error:
-        raise FolderError(f"{folder / name}: damaged ({error}); run it again") from error
-    if not isinstance(found, dict):
-        raise FolderError(
-            f"{folder / name}: damaged (must be a table of names and values); run it again"
-        )
-    return found
 
 
 def _listed(summary: dict[str, Any], key: str) -> list[dict[str, Any]]:
@@ -314,21 +286,15 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
         plan = read_plan(folder / PLAN, folder=folder)
     except (SettingsError, FolderError) as error:
         raise FolderError(f"{folder}: {PLAN} must be the plan of a sweep ({error})") from error
-    origin = read_config(folder / PLAN, folder).get(PROVENANCE)
-    table = read_table(plan, folder)
+    table = read_points(plan, folder)
     if not table.rows:
         raise FolderError(
             f"{folder}: no point of it is finished; `biorrr resume {folder}` continues it"
         )
     counts, *further = table.report()
-    over = " and ".join(map(key_of, plan.varied)) or "seeds"
+    over = " and ".join(table.names) or "seeds"
     running = " and running" if is_in_use(folder) else ""
-
-    def measured(row: dict[str, Any]) -> float:
-        value = row.get(plan.measure)
-        return value if isinstance(value, int | float) else math.inf
-
-    rows = sorted(table.rows, key=measured)[: MOST_CELLS // len(table.rows[0])]
+    rows = table.lowest_first[: MOST_CELLS // len(table.rows[0])]
     more = len(table.rows) - len(rows)
     circuits = {getattr(point, "circuit", None): None for point in plan.points}
     return {
@@ -343,7 +309,7 @@ def gather_sweep(folder: Path) -> dict[str, Any]:
             + (f" {more} more points are in {TABLE}." if more else "")
         ),
         "settings": plan.source,
-        "versions": origin if isinstance(origin, dict) else {},
+        "versions": read_table(folder, PLAN).get(PROVENANCE, {}),
         "command": f"biorrr sweep {PLAN} --out .",
         "own_circuit": ", ".join(filter(None, circuits)),
     }

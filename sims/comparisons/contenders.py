@@ -65,7 +65,6 @@ class Problem:
         return f"{self.objective.upper()}, {self.setting}"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ComparisonSettings(ExperimentSettings):
     """Settings of every comparison of learners on one data set."""
 

@@ -29,11 +29,8 @@ NONE_ARRIVED = "no learner came within 5 % of the optimum"
 UNITS = {"t": "steps", "passes": "passes"}  # of what a learner needs; CPU time otherwise
 
 PAPER_ROWS = 20_000  # samples of MediaMill that the paper uses
-ONLINE_RRMSE = 'Sec. 7, "Numerical experiments", RRMSE; Fig. 3a'
-OFFLINE_RRMSE = 'supplement E, "Numerical experiment details", RRMSE; Fig. 6'
 RIVALS = "IQMD", "ANN", "MSG-CCA", "CCALin", "CCALin, 1 step", "SAA"
 OFFLINE_CCA = RIVALS[3:]
-CCA = 'Sec. 7, "Numerical experiments", CCA; Fig. 3b'
 
 
 def arrivals(course: xr.Dataset, along: str) -> np.ndarray:
@@ -162,7 +159,7 @@ def rrmse(at: xr.Dataset, problem: Problem, rows: int, **about: Any) -> list[Cla
     """
     bio = problem.bio
     if problem.setting == "online":
-        about["place"] = ONLINE_RRMSE
+        about["place"] = 'Sec. 7, "Numerical experiments", RRMSE; Fig. 3a'
         efficient = "IQMD is the most sample efficient"
         variance = "ANN and Bio-RRMSE are within variance of each other"
         match = "ANN and Bio-RRMSE ... match the performance of IQMD in runtime"
@@ -172,7 +169,7 @@ def rrmse(at: xr.Dataset, problem: Problem, rows: int, **about: Any) -> list[Cla
             matching(at, bio, ("IQMD",), "seconds", text=match, case=bio, **about),
             matching(at, "ANN", ("IQMD",), "seconds", text=match, case="ANN", **about),
         ]
-    about["place"] = OFFLINE_RRMSE
+    about["place"] = 'supplement E, "Numerical experiment details", RRMSE; Fig. 6'
     efficient = "IQMD is the more efficient algorithm (offline)"
     match = "ANN and Bio-RRMSE have comparable performance in terms of sample efficiency (offline)"
     faster = "Bio-RRMSE is faster than ANN in terms of CPU runtime (offline)"
@@ -187,7 +184,7 @@ def cca(at: xr.Dataset, problem: Problem, rows: int, **about: Any) -> Iterator[C
     """Judge the sentences about Fig. 3b along the paper's axis, iterations; passes through the data
     stand beside it.
     """
-    about["place"] = CCA
+    about["place"] = 'Sec. 7, "Numerical experiments", CCA; Fig. 3b'
     online = problem.setting == "online"
     own = f"{problem.bio}, offline" if online else problem.bio
     text = "our offline algorithm (Bio-CCA - offline) is the most sample efficient"

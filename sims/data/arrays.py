@@ -7,6 +7,7 @@ The ending of a file says what it is. MATLAB's versions 4, 6 and 7 are read by S
 from __future__ import annotations
 
 import csv
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from biorrr.sims.data.values import DataError
 from biorrr.sims.words import as_text, brief, listed
 
 NOT_NUMPY = "not a readable NumPy file"
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+(e[-+]?\d+)?|inf|nan)", re.IGNORECASE)
 
 
 def read_samples(path: Path, x: str | None, y: str | None) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +90,7 @@ def read_csv(path: Path) -> np.ndarray:
             lines = csv.reader(file)
             first = [cell.strip() for cell in next(filter(None, lines), [])]
             _refuse_index_names(path, first)
-            skipped = 0 if any(map(_is_number, first)) else lines.line_num
+            skipped = 0 if any(map(NUMBER.fullmatch, first)) else lines.line_num
             file.seek(0)
             values = np.loadtxt(
                 file, delimiter=",", skiprows=skipped, comments=None, quotechar='"', ndmin=2
@@ -120,83 +122,53 @@ def _refuse_index_names(path: Path, cells: list[str]) -> None:
         )
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 # -- MATLAB ----------------------------------------------------------------------------------------
 
 
-def read_mat(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the matrices called ``names`` in a MATLAB file."""
+def read_mat(path: Path, names: Sequence[str]) -> dict[str, Any]:
+    """Return the variables called ``names`` in a MATLAB file: arrays, or what SciPy makes of
+    others.
+    """
     import h5py
+    import scipy.io
 
     check_regular(path)
     with readable(path, "not a readable MATLAB file"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of variables that are not read
-        read = _read_hdf5 if h5py.is_hdf5(path) else _read_older
-        variables, matrices = read(path, names)
-    got = f"(got {listed(f'{name} ({kind})' for name, kind in variables.items())})"
-    if not variables.keys() >= {*names}:
-        raise DataError(
-            f"{path}: must hold the variables {' and '.join(names)} {got}; choose with x=NAME and"
-            " y=NAME (--x, --y)"
-        )
-    for name in names:
-        if name not in matrices:
-            raise DataError(f"{path}: {name} must be a full matrix of real numbers {got}")
-    return matrices
+        if h5py.is_hdf5(path):
+            return _read_hdf5(path, names)
+        _refuse_missing(path, names, scipy.io.whosmat(path, appendmat=False))
+        held = scipy.io.loadmat(path, appendmat=False, variable_names=names)
+        return {name: held[name] for name in names}
 
 
-def _read_older(path: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, np.ndarray]]:
-    """Return the variables, each in words, and those of ``names`` that are matrices of real
-    numbers, of version 4, 6 or 7.
-    """
-    import scipy.io
-
-    held = scipy.io.loadmat(path, appendmat=False, variable_names=names)
-    words = {}
-    for name, shape, kind in scipy.io.whosmat(path, appendmat=False):
-        size = "" if kind == "char" else " x ".join(map(str, shape))  # SciPy counts a text as one
-        words[name] = f"{size}{' complex' * np.iscomplexobj(held.get(name))} {kind}".lstrip()
-    matrices = {
-        name: held[name]
-        for name in names
-        if isinstance(held.get(name), np.ndarray) and held[name].dtype.kind in "fiub"
-    }
-    return words, matrices
-
-
-def _read_hdf5(path: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, np.ndarray]]:
-    """Return the same of version 7.3."""
+def _read_hdf5(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return matrices in a file of version 7.3, which holds them transposed."""
     import h5py
 
     check_hdf5(path)
     with h5py.File(path, "r") as file:
-        variables = {name: _in_words(one) for name, one in file.items() if name[0] != "#"}
-        matrices = {
-            name: file[name][()].T  # HDF5 holds the transposed matrix
-            for name in names
-            if isinstance(file.get(name), h5py.Dataset)
-            and file[name].dtype.kind in "fiub"
-            and "MATLAB_empty" not in file[name].attrs
-            and file[name].attrs.get("MATLAB_class") != b"char"  # in numbers
-        }
-    return variables, matrices
+        held = {name: one for name, one in file.items() if name[0] != "#"}
+        kinds = {n: as_text(one.attrs.get("MATLAB_class", "unmarked")) for n, one in held.items()}
+        shapes = {name: getattr(one, "shape", ())[::-1] for name, one in held.items()}
+        _refuse_missing(path, names, [(name, shapes[name], kinds[name]) for name in held])
+        for name in names:
+            is_array = isinstance(held[name], h5py.Dataset) and kinds[name] != "char"
+            if not is_array or "MATLAB_empty" in held[name].attrs:
+                raise DataError(
+                    f"{path}: {name} must be a full matrix of real numbers (got {kinds[name]},"
+                    " sparse or empty)"
+                )
+        return {name: held[name][()].T for name in names}
 
 
-def _in_words(held: Any) -> str:
-    """Return the shape and the class in MATLAB's words of the variable that an object in HDF5
-    stands for; no shape where it is not a matrix.
-    """
-    kind = as_text(held.attrs.get("MATLAB_class", b"unmarked"))
-    if "MATLAB_sparse" in held.attrs:
-        return "sparse"
-    if kind == "char" or not hasattr(held, "dtype"):
-        return kind
-    shape = "empty" if "MATLAB_empty" in held.attrs else " x ".join(map(str, held.shape[::-1]))
-    return f"{shape} {'complex ' if held.dtype.names else ''}{kind}"
+def _refuse_missing(
+    path: Path, names: Sequence[str], there: Sequence[tuple[str, tuple[int, ...], str]]
+) -> None:
+    """Refuse a file without the variables ``names``; it has others, with a shape and a class."""
+    if not {*names} <= {name for name, *_ in there}:
+        got = (f"{name} ({' x '.join(map(str, shape))} {kind})" for name, shape, kind in there)
+        raise DataError(
+            f"{path}: must hold the variables {' and '.join(names)} (got {listed(got)}); choose"
+            " with x=NAME and y=NAME (--x, --y)"
+        )

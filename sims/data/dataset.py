@@ -145,15 +145,11 @@ class Dataset:
             )
         if isinstance(values, np.ma.MaskedArray):
             values = np.asarray(values)
-        if values.ndim != 2:
+        if values.ndim != 2 or not values.size:
             raise DataError(
-                f"{self.name}: {view} must be two-dimensional, samples by columns (got shape"
-                f" {values.shape}); a single column is an array of shape (samples, 1)"
-            )
-        if 0 in values.shape:
-            raise DataError(
-                f"{self.name}: {view} must hold at least one sample and one column (got shape"
-                f" {values.shape})"
+                f"{self.name}: {view} must be two-dimensional, samples by columns, with at least"
+                f" one of each (got shape {values.shape}); a single column is an array of shape"
+                " (samples, 1)"
             )
         values = values.astype(np.float64, copy=False)  # a memory map of these stays one
         for start, rows in _blocks(values):

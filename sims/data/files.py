@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,18 +39,15 @@ def check_regular(path: Path) -> None:
     """
     try:
         str(path).encode()
-        mode = os.stat(path).st_mode
     except UnicodeEncodeError:
         raise DataError(
             f"{os.fsencode(path)!r}: the name of a data file must be UTF-8, since config.toml holds"
             " it; rename it"
         ) from None
-    except (OSError, ValueError) as error:
-        missing = isinstance(error, FileNotFoundError | NotADirectoryError)
-        why = "no such file" if missing else getattr(error, "strerror", None) or str(error)
+    if not os.path.exists(path):
         raise DataError(
-            f"{path}: {why}; data are a name that `biorrr data` lists, or a file"
-        ) from None
-    if not stat.S_ISREG(mode):
-        what = "a folder; export Zarr to HDF5" if stat.S_ISDIR(mode) else "a pipe, socket or device"
+            f"{path}: no such file; data are a name that `biorrr data` lists, or a file"
+        )
+    if not os.path.isfile(path):
+        what = "a folder; export Zarr to HDF5" if path.is_dir() else "a pipe, socket or device"
         raise DataError(f"{path}: must be a regular file (got {what})")

@@ -4,8 +4,6 @@ of two areas.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.published import NamedData, Origin
 from biorrr.sims.data.values import DataError
@@ -20,7 +18,6 @@ RATES = (
 )  # median in spikes per second, and spread of its logarithm: log-normal, as in cortex
 
 
-@dataclass(frozen=True, kw_only=True)
 class Synthetic(NamedData):
     """Two Gaussian views of the same latent variables.
 
@@ -75,7 +72,6 @@ SMALL_DATA = Synthetic(
 )  # of the small settings that experiments declare
 
 
-@dataclass(frozen=True, kw_only=True)
 class Planted(NamedData):
     """Poisson spikes of two areas with a planted communication subspace.
 

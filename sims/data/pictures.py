@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import gzip
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -33,7 +32,6 @@ def _archived_files(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Pictures(NamedData):
     """Base of the sets of labelled pictures: pixels in [0, 1], (T, pixels), and one-hot labels, (T,
     classes).
@@ -63,7 +61,6 @@ class Pictures(NamedData):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
 class MNIST(Pictures):
     """Handwritten digits of 28 x 28 pixels."""
 
@@ -115,7 +112,6 @@ class MNIST(Pictures):
         return images.reshape(len(images), -1), labels
 
 
-@dataclass(frozen=True, kw_only=True)
 class FashionMNIST(MNIST):
     """Pictures of clothes, 28 x 28 pixels."""
 
@@ -153,7 +149,6 @@ class FashionMNIST(MNIST):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class CIFAR10(Pictures):
     """Colour pictures of ten things, 32 x 32 pixels."""
 
@@ -196,7 +191,6 @@ class CIFAR10(Pictures):
         return records[:, self.label_bytes :], records[:, self.label_bytes - 1]
 
 
-@dataclass(frozen=True, kw_only=True)
 class CIFAR100(CIFAR10):
     """Colour pictures of a hundred things, 32 x 32 pixels; coarse labels are not used."""
 

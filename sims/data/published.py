@@ -7,14 +7,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import shutil
 import sys
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from biorrr.files import whole_file
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.data.values import Data, DataError
 from biorrr.sims.lab.settings import key_of, option
@@ -81,7 +79,7 @@ class SourceFile:
                 f"{self.path}: {self.url} returned a different file from the one expected"
                 f" ({error}); {remedy}"
             ) from error
-        except (OSError, KeyError, tarfile.TarError) as error:
+        except (OSError, LookupError, tarfile.TarError) as error:
             reason = type(error).__name__
             raise DataError(
                 f"{self.path}: not found, and the download failed ({reason}); {remedy}"
@@ -92,23 +90,18 @@ class SourceFile:
         import pooch
 
         pooch.get_logger().setLevel("WARNING")
-        name = Path(self.url).name if self.member else target.name
         target.parent.mkdir(parents=True, exist_ok=True)
         print(f"downloading {self.url}", file=sys.stderr)
         downloaded = pooch.retrieve(
             self.url,
             f"sha256:{self.sha256}",
-            fname=name,
+            fname=Path(self.url).name if self.member else target.name,
             path=target.parent,
+            processor=pooch.Untar([self.member]) if self.member else None,
             progressbar=sys.stderr.isatty(),
         )
         if self.member:
-            with tarfile.open(downloaded) as archive:
-                content = archive.extractfile(self.member)
-                if content is None:
-                    raise KeyError(self.member)
-                with whole_file(target) as partial, partial.open("wb") as copy:
-                    shutil.copyfileobj(content, copy)
+            Path(downloaded[0]).replace(target)
 
 
 @dataclass(frozen=True)
@@ -132,7 +125,6 @@ class Origin:
     files: tuple[SourceFile, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
 class NamedData(Data):
     """Base of the named data sets."""
 
@@ -148,7 +140,6 @@ class NamedData(Data):
         return f'{{name = "{self.name}", {", ".join(told)}}}'
 
 
-@dataclass(frozen=True, kw_only=True)
 class Digits(NamedData):
     """Handwritten digits that ship with scikit-learn: pixels in [0, 1], (1797, 64), and one-hot
     digits, (1797, 10).
@@ -175,7 +166,6 @@ class Digits(NamedData):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class V1V2(NamedData):
     """Residual spike counts (Semedo et al. 2019): 79 V1 neurons, and 31 V2 neurons or 31 other V1
     neurons.
@@ -218,7 +208,6 @@ class V1V2(NamedData):
         return Dataset("v1v2", X, Y, groups=np.arange(len(X)) // BINS_PER_TRIAL)
 
 
-@dataclass(frozen=True, kw_only=True)
 class MediaMill(NamedData):
     """Features of video frames, (T, 120), and the concepts seen in them, (T, 101), each 0 or 1."""
 

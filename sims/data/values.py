@@ -10,7 +10,6 @@ import dataclasses
 import tomllib
 from collections.abc import Collection, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -29,7 +28,6 @@ class DataError(InputError):
     """Data that cannot be used, with the reason and what to do about it."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Data(Settings):
     """Base of all data values: frozen, checked by their fields, equal if their fields are equal.
 
@@ -46,12 +44,6 @@ class Data(Settings):
     def load(self) -> Dataset:
         """Read the data."""
         raise NotImplementedError
-
-    def checksum(self) -> str:
-        """Return the checksum of the numbers, ``load().checksum``: take that where the data are
-        loaded anyway.
-        """
-        return self.load().checksum
 
     def plain(self) -> str | dict[str, Any]:
         """Return the value as TOML holds it: a table, or a name alone where all options have their
@@ -111,7 +103,6 @@ def file_option() -> Any:
     return option(dataclasses.MISSING, "path of the file", metavar="FILE", kw_only=False)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Pair(Data):
     """Two areas of a recording, bin by bin and trial by trial: X of the source, Y of the target."""
 
@@ -152,7 +143,6 @@ class Pair(Data):
         return self.file + both
 
 
-@dataclass(frozen=True, kw_only=True)
 class Arrays(Data):
     """X and Y in one .npz or .mat file, by name, or each in a .npy or .csv file of its own."""
 

@@ -12,7 +12,6 @@ removed predictive dimensions. `biorrr data --check FILE` says what is in a reco
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +39,6 @@ MOST_REMOVED = 10  # predictive dimensions
 SIGNIFICANT = 0.05
 
 
-@dataclass(frozen=True, kw_only=True)
 class CommunicationSettings(ExperimentSettings):
     """Settings of ``biorrr communication``."""
 

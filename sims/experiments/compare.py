@@ -20,7 +20,6 @@ of the others, and a second row at the largest fraction of the rates at which no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Any
@@ -61,7 +60,6 @@ DEAR_SAMPLES = 20_000  # IQMD and MSG-CCA, whose samples cost most, are there af
 PROBLEMS = (Problem("rrmse", "online"), Problem("rrmse", "offline"), Problem("cca", "online"))
 
 
-@dataclass(frozen=True, kw_only=True)
 class CompareSettings(ComparisonSettings, seeds=5, data="digits"):
     """Settings of ``biorrr compare``."""
 

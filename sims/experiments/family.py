@@ -8,7 +8,6 @@ fitted to the recorded changes of all distal synapses in a few hundred samples. 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -47,7 +46,6 @@ EIGENVALUES = 0.05  # relative deviation of an eigenvalue of QQ' from M's, on ei
 COEFFICIENTS = 1e-6  # deviation of a coefficient of the distal rule, on either side
 
 
-@dataclass(frozen=True, kw_only=True)
 class FamilyExperimentSettings(FamilySettings, seeds=3, s=(0.0, 0.25, 0.5, 0.75, 1.0)):
     """Settings of ``biorrr family``."""
 

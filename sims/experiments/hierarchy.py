@@ -9,10 +9,10 @@ through a linear network of the same sizes. Data are centred. Try --data v1v2, -
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from biorrr.sims.data import SMALL_DATA, Data, DataError, Dataset
@@ -40,7 +40,6 @@ SHOWN = 2000  # samples whose plateaus are drawn
 EXCESS, MEETING, PLATEAU, PARITY, UNTRAINED, RESIDUAL = 0.03, 0.1, 0.25, 0.02, 0.3, 1e-8
 
 
-@dataclass(frozen=True, kw_only=True)
 class HierarchySettings(ExperimentSettings, seeds=3):
     """Settings of ``biorrr hierarchy``."""
 
@@ -113,7 +112,22 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
         settings = lab.set(samples=max(1000, settings.samples // 10), seeds=1)
     settings = lab.set(engine=compiled_if_possible(settings.engine))
     data = lab.load(settings.data)
-    check(settings, data)
+    links = len(settings.areas) + 1
+    if settings.gains is not None and len(settings.gains) != links:
+        raise SettingsError(
+            f"gains: must be {links} numbers, one for each link from x to the first of {links - 1}"
+            f" areas up to y (got {len(settings.gains)}); repeat --gains for each"
+        )
+    if max(settings.areas) > data.X.shape[1]:
+        raise SettingsError(
+            f"areas: must not exceed the {data.X.shape[1]} features of x (got"
+            f" {max(settings.areas)})"
+        )
+    if not data.fits_in_memory:
+        size = (data.X.nbytes + data.Y.nbytes) / 2**30
+        raise DataError(
+            f"{data.name}: must fit into memory, at most 2 GiB (got {size:.1f}); take fewer samples"
+        )
     data = data.centred()
     # The gain with which y's variance counts as 1.
     unit_variance = float(f"{1 / float(np.square(data.Y).mean()):.3g}")
@@ -126,17 +140,16 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
     )
     best = exact.solve(settings.areas)
     scores = xr.concat([score(run, data, exact, best) for run in runs], "seed")
-    drawn = scores[["excess", "meeting"]].merge(
-        plateaus(runs[0], data.X, data.Y).isel(row=slice(SHOWN))
-    )
-    known = {name: getattr(settings, name) for name in ("s", "ridge", "seeds", "samples")}
+    shown = plateaus(runs[0], data.X, data.Y).isel(row=slice(SHOWN))
+    drawn = scores[["excess", "meeting"]].merge(shown)
+    setup = ("s", "ridge", "seeds", "samples")
     quantities = [
         Quantity("data", data.name),
         Quantity("areas", "-".join(map(str, settings.areas))),
         Quantity("gains", "-".join(f"{gain:g}" for gain in settings.gains or ())),
-        *(Quantity(name, value) for name, value in known.items()),
+        *(Quantity(name, getattr(settings, name)) for name in setup),
         Quantity("engine", runs[0].data.attrs["engine"]),
-        Quantity("seconds", scores["seconds"].mean().item(), "s"),
+        Quantity("seconds", scores["seconds"].mean(), "s"),
         *learning_quantities(settings.areas, scores, best),
         *prediction_quantities(settings, scores, data, exact.weights(best.filters)),
     ]
@@ -155,26 +168,6 @@ def hierarchy(lab: Lab, settings: HierarchySettings) -> Findings:
     )
 
 
-def check(settings: HierarchySettings, data: Dataset) -> None:
-    """Refuse settings that do not go together, and data that cannot be centred in memory."""
-    links = len(settings.areas) + 1
-    if settings.gains is not None and len(settings.gains) != links:
-        raise SettingsError(
-            f"gains: must be {links} numbers, one for each link from x to the first of {links - 1}"
-            f" areas up to y (got {len(settings.gains)}); repeat --gains for each"
-        )
-    if max(settings.areas) > data.X.shape[1]:
-        raise SettingsError(
-            f"areas: must not exceed the {data.X.shape[1]} features of x (got"
-            f" {max(settings.areas)})"
-        )
-    if not data.fits_in_memory:
-        size = (data.X.nbytes + data.Y.nbytes) / 2**30
-        raise DataError(
-            f"{data.name}: must fit into memory, at most 2 GiB (got {size:.1f}); take fewer samples"
-        )
-
-
 def learn(task: Task, data: Dataset, seed: int) -> circuits.Run:
     """Let a hierarchy, or what the user's function makes of its arguments, learn the data from a
     seed.
@@ -191,8 +184,7 @@ def learn(task: Task, data: Dataset, seed: int) -> circuits.Run:
     # Passes over all rows, each in a random order, until there are enough samples.
     rng, passes = np.random.default_rng([seed, len(data.X)]), -(-settings.samples // len(data.X))
     order = np.concatenate([rng.permutation(len(data.X)) for _ in range(passes)])
-    order = order[: settings.samples]
-    return task.run(circuit, data.X, data.Y, order=order, snapshots=SNAPSHOTS)
+    return task.run(circuit, data.X, data.Y, order=order[: settings.samples], snapshots=SNAPSHOTS)
 
 
 def score(
@@ -218,7 +210,7 @@ def score(
     return xr.Dataset(
         {
             "excess": ("snapshot", excess, {"bound": EXCESS}),
-            "meeting": (("snapshot", "link"), np.reshape(meeting, (-1, len(links)))),
+            "meeting": (("snapshot", "link"), np.reshape(meeting, (len(weights), len(links)))),
             "plateau_error": ("area", plateau_errors(plateaus(run, data.X, data.Y))),
             "worst_residual": run.data.attrs["worst_residual"],
             "seconds": run.data.attrs["seconds"],
@@ -265,7 +257,7 @@ def prediction_scores(run: circuits.Run, data: Dataset) -> dict[str, float]:
     """
     without_y, with_y = run.infer(data.X)[-1], run.infer(data.X, data.Y)[-1]
     return {
-        "r2": analysis.r2(data.Y, regressed(without_y, data.Y)),
+        "r2": r2_from(without_y, data.Y),
         "correlation": np.corrcoef(without_y.ravel(), with_y.ravel())[0, 1],
     }
 
@@ -274,39 +266,32 @@ def learning_quantities(
     areas: Sequence[int], scores: xr.Dataset, best: analysis.HierarchyOptimum
 ) -> list[Quantity]:
     """Return how near the areas came to their joint optimum; ``scores`` are those of all seeds."""
-    start, end = (scores["excess"].isel(snapshot=at) for at in (0, -1))
-    errors = scores["plateau_error"].mean("seed").values
-    most = partial(Quantity, unit=PERCENT)
+    start, end = (scores[["excess", "meeting"]].isel(snapshot=at) for at in (0, -1))
+    excess, errors = end["excess"], scores["plateau_error"].mean("seed").values
+    most, residual = partial(Quantity, unit=PERCENT), scores["worst_residual"].max(skipna=False)
     row, near, far = "excess", (-math.inf, EXCESS), (UNTRAINED, math.inf)
+    equilibrium = "largest residual of an equilibrium"
     found = [
         Quantity("objective", best.objective),
-        Quantity("starts_spread", float(np.ptp(best.starts))),
-        most("excess", end.mean().item(), words="over the joint optimum", row=row, bound=near),
-        most("excess_max", end.max().item(), words="at most", row=row),
-        most("excess_spread", end.std().item()),
-        most("excess_untrained", start.mean().item(), words="untrained", row=row, bound=far),
-        Quantity(
-            "worst_residual",
-            scores["worst_residual"].max(skipna=False).item(),
-            words="largest residual of an equilibrium",
-            bound=(-math.inf, RESIDUAL),
-        ),
+        Quantity("starts_spread", np.ptp(best.starts)),
+        most("excess", excess.mean(), words="over the joint optimum", row=row, bound=near),
+        most("excess_max", excess.max(), words="at most", row=row),
+        most("excess_spread", excess.std()),
+        most("excess_untrained", start["excess"].mean(), words="untrained", row=row, bound=far),
+        Quantity("worst_residual", residual, words=equilibrium, bound=(-math.inf, RESIDUAL)),
     ]
     rows = "directions above threshold", "plateaus, r.m.s. distance from theory"
     for i, (k, used, error) in enumerate(zip(areas, best.above_threshold, errors, strict=True), 1):
-        words = f"area {i}"
         found += [
-            Quantity(f"used_area_{i}", used, f"of {k}", words, row=rows[0]),
-            Quantity(f"plateau_error_{i}", error, PERCENT, words, row=rows[1]),
+            Quantity(f"used_area_{i}", used, f"of {k}", f"area {i}", row=rows[0]),
+            Quantity(f"plateau_error_{i}", error, PERCENT, f"area {i}", row=rows[1]),
         ]
     found.append(most("plateau_error_max", errors.max(), bound=(-math.inf, PLATEAU)))
     if len(areas) > 1:
-        row = "||A - W'|| / ||W||"
-        first, last = (scores["meeting"].isel(snapshot=at).mean().item() for at in (0, -1))
-        found += [
-            Quantity("meeting_start", first, "", "at the start", row=row),
-            Quantity("meeting", last, "", "at the end", row=row, bound=(-math.inf, MEETING)),
-        ]
+        row, bound = "||A - W'|| / ||W||", (-math.inf, MEETING)
+        first, last = (at["meeting"].mean() for at in (start, end))
+        found.append(Quantity("meeting_start", first, "", "at the start", row=row))
+        found.append(Quantity("meeting", last, "", "at the end", row=row, bound=bound))
     return found
 
 
@@ -325,23 +310,21 @@ def prediction_quantities(
     areas = [models.AreaWeights(**weights, R=weights["Q"].T) for weights in optimum]
     # While y is silent.
     exact = X @ models.settled_filters(areas, settings.gains or ())[-1][: X.shape[1]]
-    through = X
-    for weights in analysis.backprop_linear(X, Y, settings.areas, settings.samples, settings.seed):
-        through = through @ weights
+    weights = analysis.backprop_linear(X, Y, settings.areas, settings.samples, settings.seed)
+    backprop = analysis.r2(Y, functools.reduce(np.matmul, weights, X))
     rank = min(*settings.areas, X.shape[1], Y.shape[1])
     best = analysis.ReducedRankRegression(rank, ridge=settings.ridge).fit(X, Y)
-    circuit, backprop, row = scores["r2"].mean().item(), analysis.r2(Y, through), "R2 of y"
-    words = "outputs with and without y correlate"
+    circuit, row, correlate = scores["r2"].mean(), "R2 of y", "outputs with and without y correlate"
     return [
         Quantity("r2_circuit", circuit, "", "circuit", row=row),
-        Quantity("r2_exact", analysis.r2(Y, regressed(exact, Y)), "", "exact solution", row=row),
+        Quantity("r2_exact", r2_from(exact, Y), "", "exact solution", row=row),
         Quantity("r2_backprop", backprop, "", "backprop", row=row),
         Quantity("r2_below_backprop", backprop - circuit, bound=(-math.inf, PARITY)),
         Quantity("r2_rrr", best.score(X, Y), "", "best of that rank", row=row),
-        Quantity("inference_correlation", scores["correlation"].mean().item(), words=words),
+        Quantity("inference_correlation", scores["correlation"].mean(), words=correlate),
     ]
 
 
-def regressed(Z: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Return the best linear prediction of ``Y`` (T, n) from ``Z`` (T, k)."""
-    return Z @ np.linalg.lstsq(Z, Y, rcond=None)[0]
+def r2_from(Z: np.ndarray, Y: np.ndarray) -> float:
+    """Return R2 of the best linear prediction of ``Y`` (T, n) from ``Z`` (T, k)."""
+    return analysis.r2(Y, Z @ np.linalg.lstsq(Z, Y, rcond=None)[0])

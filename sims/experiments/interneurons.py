@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -51,7 +50,6 @@ TABLE_RATES = {
 Problems = Mapping[str, tuple[Any, Any]]  # X (n_samples, m) and Y (n_samples, n) by name
 
 
-@dataclass(frozen=True, kw_only=True)
 class InterneuronSettings(BasicSettings, seeds=20):
     """Settings of ``biorrr interneurons``."""
 
@@ -125,12 +123,12 @@ def interneurons(lab: Lab, settings: InterneuronSettings) -> Findings:
     loaded = [lab.load(value, k) for value in settings.data]
     problems = {data.name: in_units(data.X, data.Y, k) for data in loaded}
     problems |= {name: in_units(*planted(MADE[name], seed), k) for seed, name in enumerate(MADE)}
-    every, table_problems = {"problem": [*problems]}, ("table 2", "table 3")
-    problems |= {name: planted(TABLE_GAINS, int(name[-1])) for name in table_problems}
-
+    every, tables = {"problem": [*problems]}, ("table 2", "table 3")
     both, grid = {"l": (k, DIRECT)}, {"x": settings.rates, "q": settings.ratios}
+    values = [analysis.ExactSolution(X, Y).eigenvalues[:k] for X, Y in problems.values()]
+    problems |= {name: planted(TABLE_GAINS, int(name[-1])) for name in tables}
+
     maps = lab.map(learn, every | both | grid, problems)
-    values = [analysis.ExactSolution(*problems[one]).eigenvalues[:k] for one in every["problem"]]
     maps = maps.assign(eigenvalues=(("problem", "component"), values))
     unequal = lab.map(learn, every | {"l": (k,), "r": settings.ratios}, problems)
     turns = lab.map(learn, every | {"l": range(1, 2 * k + 1), "y": (3.0,)}, problems)
@@ -147,7 +145,7 @@ def interneurons(lab: Lab, settings: InterneuronSettings) -> Findings:
         "R 10 times faster": (k, 10.0),
     }
     l, r = zip(*rows.values(), strict=True)
-    cells = {"problem": table_problems, "l": ("row", l), "r": ("row", r)} | TABLE_RATES
+    cells = {"problem": tables, "l": ("row", l), "r": ("row", r)} | TABLE_RATES
     table = lab.map(learn, cells, problems)
 
     results = {"maps": maps, "unequal": unequal, "turns": turns, "modes": modes, "silence": silence}
@@ -332,8 +330,10 @@ def silence_cells(task: Task, problem: tuple[Any, Any], silent: int) -> dict[str
         later = simulate(problem, circuit, task.settings.samples, seed, events=events)
         after = look(**later.weights) if later is not None else (np.inf, np.inf, np.inf)
         found.append([look(**start), after])
-    names = ("plateaus", "variance", "excess")
-    return {name: (("seed", "time"), np.array(found)[..., at]) for at, name in enumerate(names)}
+    measures = zip(
+        ("plateaus", "variance", "excess"), np.moveaxis(np.array(found), -1, 0), strict=True
+    )
+    return {name: (("seed", "time"), values) for name, values in measures}
 
 
 def best_rates(maps: xr.Dataset, k: int) -> list[Quantity]:
@@ -345,15 +345,14 @@ def best_rates(maps: xr.Dataset, k: int) -> list[Quantity]:
         excess = maps["excess"].sel(l=l).stack(rates=("x", "q"))
         learns = excess.median("seed") < TOLERATED
         found.append(Quantity(f"{name}_tolerated", learns.mean(), PERCENT))
-        for problem in maps["problem"].values.tolist():
-            one = excess.sel(problem=problem)
-            best = one.isel(seed=slice(0, None, 2)).mean("seed").argmin("rates").item()
-            at = one.isel(seed=slice(first, None, 2), rates=best)
+        best = excess.isel(seed=slice(0, None, 2)).mean("seed").argmin("rates")
+        for problem, rates in zip(maps["problem"].values.tolist(), best.values, strict=True):
+            at = excess.sel(problem=problem).isel(seed=slice(first, None, 2), rates=rates)
             spread = at.std("seed") if at.size > 1 else None
-            rates = f"with x = {at.x.item():g}, q/x = {at.q.item():g}; rates tolerated"
+            words = f"with x = {at.x.item():g}, q/x = {at.q.item():g}; rates tolerated"
             those = {
                 "best": (at.mean(), PERCENT, "best excess", spread),
-                "tolerated": (learns.sel(problem=problem).mean(), PERCENT, rates),
+                "tolerated": (learns.sel(problem=problem).mean(), PERCENT, words),
             }
             found += quantities(those, f"{problem}, {name}", f"{name}_{problem}_")
     return found
@@ -365,15 +364,15 @@ def summarise(results: Mapping[str, xr.Dataset], k: int) -> list[Quantity]:
     silenced = {}
     for silent, name in {0: "intact", k: "k_left", k + 2: "fewer_left"}.items():
         for time, when in enumerate(("at_once", "later")):
-            for measured in ("plateaus", "variance", "excess"):
-                one = silence[measured].sel(silent=silent).isel(time=time)
-                silenced[f"{measured}_{name}_{when}"] = one.mean("seed"), "", "", one.std("seed")
+            for measured, values in silence.sel(silent=silent).isel(time=time).items():
+                silenced[f"{measured}_{name}_{when}"] = values.mean(), "", "", values.std()
     off = {name: abs(modes[name] / modes[f"{name}_theory"] - 1) for name in ("decay", "frequency")}
     more, share = turns["excess"].sel(l=slice(k, None)), turns["share"].sel(l=k - 1).mean("seed")
     variance = silence["variance"].isel(time=1).median("seed")
+    agreement, over_theory = compare_with_expected(maps)
     judged = {
-        "agreement": compare_with_expected(maps)[0],
-        "excess_over_theory": compare_with_expected(maps)[1],
+        "agreement": agreement,
+        "excess_over_theory": over_theory,
         "decay_deviation": off["decay"].median(),
         "frequency_deviation": off["frequency"].median(),
         "unequal_agreement": compare_with_expected(unequal)[0],
@@ -387,10 +386,7 @@ def summarise(results: Mapping[str, xr.Dataset], k: int) -> list[Quantity]:
     return [
         *best_rates(maps, k),
         *quantities(silenced),
-        *(
-            Quantity(name, judged[name], bound=(low, high))
-            for name, (_, low, high) in CLAIMS.items()
-        ),
+        *(Quantity(name, value, bound=CLAIMS[name][1:]) for name, value in judged.items()),
         *quantities({f"{name}_deviation_worst": one.max() for name, one in off.items()}),
         *quantities({"distance_least": slower.min(), "distance_most": slower.max()}),
     ]

@@ -10,7 +10,7 @@ numbers are means with their spread.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -35,7 +35,6 @@ from biorrr.sims.lab import (
 from biorrr.sims.lazy import analysis, circuits, np, xr
 
 
-@dataclass(frozen=True, kw_only=True)
 class LearnSettings(TrainingSettings):
     """Settings of ``biorrr learn``."""
 

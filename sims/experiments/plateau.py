@@ -15,7 +15,6 @@ run-s-1.nc and plateau-s-1.png to s = 1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -63,7 +62,6 @@ COMPARED = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class PlateauSettings(FamilySettings, seeds=5):
     """Settings of ``biorrr plateau``."""
 

@@ -64,22 +64,6 @@ DALE = {
 
 
 @dataclass(frozen=True)
-class Reference:
-    """Sizes by which those of departures are measured.
-
-    Parameters
-    ----------
-    plateau
-        R.m.s. of the plain circuit's plateaus in the second half of learning, in the units of a.
-    k
-        Number of pyramidal neurons.
-    """
-
-    plateau: float
-    k: int
-
-
-@dataclass(frozen=True)
 class DepartureRange:
     """One departure and the values it is set to.
 
@@ -90,13 +74,14 @@ class DepartureRange:
     values
         Numbers or words, from near the paper's circuit to far from it if they are ``ordered``.
     change
-        Function from a value and a reference to arguments of the circuit; ``lesion`` among them is
+        Function to arguments of the circuit, from a value, the r.m.s. of the plain circuit's
+        plateaus in the second half of learning, and the number of outputs; ``lesion`` among them is
         the name of an event after half of the samples, one of :data:`LESIONS`.
     """
 
     label: str
     values: Sequence[float | str]
-    change: Callable[[Any, Reference], dict[str, Any]]
+    change: Callable[..., dict[str, Any]]
     ordered: bool = True
 
 
@@ -122,98 +107,98 @@ DEPARTURES = {
     "all_or_none": DepartureRange(
         "all-or-none plateaus: size / r.m.s. drive",
         (0.25, 0.5, 1, 2, 4, 8, 16),
-        lambda size, ref: _departing(models.AllOrNone(size * ref.plateau)),
+        lambda size, plateau, _: _departing(models.AllOrNone(size * plateau)),
     ),
     "sign": DepartureRange(
         "sign plateaus: size / r.m.s. drive",
         (0.5, 1, 2, 4, 8, 16),
-        lambda size, ref: _departing(models.Sign(size * ref.plateau)),
+        lambda size, plateau, _: _departing(models.Sign(size * plateau)),
         ordered=False,
     ),
     "rectified": DepartureRange(
         "rectified plateaus: resting level / r.m.s. drive",
         (4, 2, 1, 0.5, 0.25, 0),
-        lambda level, ref: _departing(models.Rectified(level * ref.plateau)),
+        lambda level, plateau, _: _departing(models.Rectified(level * plateau)),
     ),
     "leaky": DepartureRange(
         "leaky membranes: time constants / time a sample is held",
         (0.01, 0.03, 0.1, 0.2, 0.5, 1),
-        lambda tau, ref: _departing(
+        lambda tau, *_: _departing(
             models.Leaky(200 * tau, 200 * tau, 200 * tau, 200 * tau, hold=200, dt=10)
         ),
     ),
     "spiking": DepartureRange(
         "spiking cells in each population",
         (1000, 300, 100, 30, 10, 5),
-        lambda cells, ref: _departing(models.Spiking(cells)),
+        lambda cells, *_: _departing(models.Spiking(cells)),
     ),
     "apical": DepartureRange(
         "apical drive: gain * r.m.s. plateau",
         (0.05, 0.1, 0.2, 0.4, 0.8),
-        lambda drive, ref: _departing(models.ApicalDrive(drive / ref.plateau)),
+        lambda drive, plateau, _: _departing(models.ApicalDrive(drive / plateau)),
     ),
     # The paper neglects apical drive because plateaus are sparse in time (Sec. 5.2): the larger,
     # the rarer.
     "apical_events": DepartureRange(
         "each plateau adds 0.8 to the output: size / r.m.s. drive",
         (1, 2, 4, 8, 16),
-        lambda size, ref: _departing(
-            models.AllOrNone(size * ref.plateau), models.ApicalDrive(0.8 / (size * ref.plateau))
+        lambda size, plateau, _: _departing(
+            models.AllOrNone(size * plateau), models.ApicalDrive(0.8 / (size * plateau))
         ),
         ordered=False,
     ),
     "interneurons": DepartureRange(
         "interneurons for each output",
         (2, 4, 8),
-        lambda ratio, ref: {"interneurons": ratio * ref.k},
+        lambda ratio, _, k: {"interneurons": ratio * k},
     ),
     "connections": DepartureRange(
         "connection probability, proximal and distal",
         (0.95, 0.9, 0.8, 0.7, 0.5, 0.3),
-        lambda probability, ref: _departing(models.SparseConnections(probability, probability)),
+        lambda probability, *_: _departing(models.SparseConnections(probability, probability)),
     ),
     "dale": DepartureRange(
         "weights that keep their sign",
         tuple(DALE),
-        lambda names, ref: _departing(models.DalesLaw(DALE[names])),
+        lambda names, *_: _departing(models.DalesLaw(DALE[names])),
         ordered=False,
     ),
     "noise": DepartureRange(
         "transmission noise: s.d. / mean",
         (0.1, 0.2, 0.3, 0.5, 0.7, 1),
-        lambda sigma, ref: _departing(models.TransmissionNoise(sigma)),
+        lambda sigma, *_: _departing(models.TransmissionNoise(sigma)),
     ),
     "delay": DepartureRange(
         "inhibition late, samples",
         (1, 2),
-        lambda samples, ref: _departing(models.LoopDelay(samples)),
+        lambda samples, *_: _departing(models.LoopDelay(samples)),
     ),
     "delay_within": DepartureRange(
         "inhibition late, part of the time a sample is held",
         (0.1, 0.25, 0.5, 0.75, 1),
-        lambda part, ref: _held(models.LoopDelay(ticks=round(HELD_TICKS * part))),
+        lambda part, *_: _held(models.LoopDelay(ticks=round(HELD_TICKS * part))),
     ),
     "instruction": DepartureRange(
         "instruction late, samples",
         (1, 2),
-        lambda samples, ref: _departing(models.LateInstruction(samples)),
+        lambda samples, *_: _departing(models.LateInstruction(samples)),
     ),
     "instruction_within": DepartureRange(
         "instruction late, part of the time a sample is held",
         (0.1, 0.25, 0.5, 0.75, 1),
-        lambda part, ref: _held(models.LateInstruction(ticks=round(HELD_TICKS * part))),
+        lambda part, *_: _held(models.LateInstruction(ticks=round(HELD_TICKS * part))),
     ),
     "instruction_traces": DepartureRange(
         "instruction late, samples, traces of twice that",
         (1, 2, 4),
-        lambda samples, ref: _departing(
+        lambda samples, *_: _departing(
             models.LateInstruction(samples), models.Eligibility(2 * samples, 0, 2 * samples)
         ),
     ),
     "lesion": DepartureRange(
         "lesion after half of the samples",
         tuple(LESIONS),
-        lambda lesion, ref: {"lesion": lesion},
+        lambda lesion, *_: {"lesion": lesion},
         ordered=False,
     ),
 }
@@ -223,30 +208,29 @@ MILLIVOLT_DEPARTURES = {
     "population": DepartureRange(
         "cells for each output",
         (200, 100, 50, 25, 10),
-        lambda cells, ref: {
+        lambda cells, *_: {
             "cell": models.Millivolts(population=cells, interneuron_population=max(cells // 2, 1))
         },
     ),
     "hold": DepartureRange(
         "time for which a sample is held (ms)",
         (200, 150, 100, 60, 40),
-        lambda hold, ref: {"cell": models.Millivolts(hold=hold, latency=hold / 5)},
+        lambda hold, *_: {"cell": models.Millivolts(hold=hold, latency=hold / 5)},
     ),
     "background": DepartureRange(
         "s.d. of background currents (pA)",
         (150, 300, 450, 600),
-        lambda sigma, ref: _bursting(sigma_s=sigma, sigma_d=sigma),
+        lambda sigma, *_: _bursting(sigma_s=sigma, sigma_d=sigma),
         ordered=False,
     ),
     "calcium": DepartureRange(
         "calcium current of the dendrite (pA)",
         (1200, 900, 600, 300, 0),
-        lambda current, ref: _bursting(g_d=current),
+        lambda current, *_: _bursting(g_d=current),
     ),
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class RobustnessSettings(RegressionSettings, seeds=5):
     """Settings of ``biorrr robustness``."""
 
@@ -329,7 +313,7 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
     results = (
         xr.concat(each, dim="data").assign_coords(data=names).assign_attrs(tolerated=TOLERATED)
     )
-    plain = results["plain"].mean("seed")
+    plain, row = results["plain"].mean("seed"), "excess of the paper's circuit"
     return Findings(
         title="",
         statistic=(
@@ -341,13 +325,7 @@ def robustness(lab: Lab, settings: RobustnessSettings) -> Findings:
             Quantity("samples", settings.samples),
             Quantity("seeds", settings.seeds),
             *(
-                Quantity(
-                    f"{as_key(data)}_plain",
-                    float(plain.sel(data=data)),
-                    PERCENT,
-                    data,
-                    row="excess of the paper's circuit",
-                )
+                Quantity(f"{as_key(data)}_plain", plain.sel(data=data), PERCENT, data, row=row)
                 for data in names
             ),
             *(one for data in names for one in baseline_quantities(exact[data], settings.k, data)),
@@ -384,7 +362,7 @@ def turn_up(
     # Some may have diverged, and have fewer.
     plateau = np.sqrt(np.nanmean(np.square(plain["plateau"].values)))
     over = {"departure": ("trial", names), "place": ("trial", places)}
-    found = lab.map(try_departure, over | seeds, data, exact, Reference(plateau, settings.k))
+    found = lab.map(try_departure, over | seeds, data, exact, plateau)
 
     results = plain[["excess"]].rename(excess="plain")
     for name, values in settings.tried.items():
@@ -410,16 +388,17 @@ def try_departure(
     task: Task,
     data: Dataset,
     exact: analysis.ExactSolution,
-    reference: Reference,
+    plateau: float,
     departure: str,
     place: int,
     seed: int,
 ) -> dict[str, float]:
     """Return the excess of a circuit that departs from the paper's: ``place`` is that of the value
-    among those tried.
+    among those tried, and ``plateau`` the r.m.s. of plateaus in the paper's.
     """
     settings = task.settings
-    change = settings.ranges[departure].change(settings.tried[departure][place], reference)
+    value = settings.tried[departure][place]
+    change = settings.ranges[departure].change(value, plateau, settings.k)
     return {"excess": _train(task, data, exact, seed, change)[1]}
 
 
@@ -433,7 +412,7 @@ def _train(
     """Return the run of a circuit with the arguments ``change``, and its excess over the
     optimum.
     """
-    settings, (X, Y) = task.settings, (data.X, data.Y)
+    settings, X, Y = task.settings, data.X, data.Y
     epochs = -(-settings.samples // len(X))
     arguments = cell_arguments(settings.cell) | change  # a change may be one of the cells
     lesion = arguments.pop("lesion", "")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -48,7 +47,6 @@ MET, LEARNED = 1e-4, 0.05
 SIGNS = "positive", "negative"  # of the eigenvalues of QR at the start
 
 
-@dataclass(frozen=True, kw_only=True)
 class SymmetrySettings(LearnerSettings, seeds=8):
     """Settings of ``biorrr symmetry``."""
 

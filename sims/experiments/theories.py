@@ -9,12 +9,11 @@ each is that of the same few candidates with the smallest excess. Data are centr
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from biorrr.sims.data import SMALL_DATA, Data, Dataset
 from biorrr.sims.lab import (
@@ -33,7 +32,7 @@ from biorrr.sims.lab import (
     option,
 )
 from biorrr.sims.lazy import analysis, circuits, models, np, xr
-from biorrr.sims.words import counted
+from biorrr.sims.words import counted, snake
 
 if TYPE_CHECKING:
     from biorrr.models.theories import Theory
@@ -58,7 +57,6 @@ THEORIES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class TheoriesSettings(BasicSettings, seeds=3):
     """Settings of ``biorrr theories``."""
 
@@ -91,7 +89,7 @@ class TheoriesSettings(BasicSettings, seeds=3):
     shows="[rival theories](docs/theories.md) of learning in dendrites, beside one exact solution",
     takes="8 min",
     paper="beyond it",
-    measure=lambda settings: key_of(settings.data[0].name, settings.chosen[0], "excess"),
+    measure=lambda settings: snake(settings.data[0].name, settings.chosen[0], "excess"),
     captions={
         "theories": (
             "Rival theories on the same samples, one dot per seed. From left to right: excess over"
@@ -122,8 +120,8 @@ def theories(lab: Lab, settings: TheoriesSettings) -> Findings:
     results = xr.concat(found, dim="data").assign_coords(data=[one.name for one in settings.data])
     results = results.assign_attrs(k=settings.k, samples=settings.samples)
     measures = {
-        (data, theory): [*measured(results, data, theory)]
-        for data in results["data"].values.tolist()
+        (data.name, theory): [*measured(results, data.name, theory)]
+        for data in settings.data
         for theory in settings.chosen
     }
     claims = judge(results, measures)
@@ -200,10 +198,10 @@ def learn(task: Task, data: Dataset, theory: str, relative: float, seed: int) ->
     ``excess`` is over the optimum of RRMSE, ``own_excess`` over that of the problem which the
     theory was published for, CCA for Bio-CCA.
     """
-    samples, engine = task.settings.samples, task.settings.engine
-    one = make(theory, task.settings.k, rate_of(relative, data, samples / 20))
-    order = np.random.default_rng(seed).integers(len(data.X), size=samples)
-    circuit = circuits.Circuit(**one.layout(data.Y.shape[1]), engine=engine, seed=seed)
+    settings, rng = task.settings, np.random.default_rng(seed)
+    one = make(theory, settings.k, rate_of(relative, data, settings.samples / 20))
+    order = rng.integers(len(data.X), size=settings.samples)
+    circuit = circuits.Circuit(**one.layout(data.Y.shape[1]), engine=settings.engine, seed=seed)
     scores = {
         "excess": NOT_LEARNED,
         "own_excess": NOT_LEARNED,
@@ -211,8 +209,8 @@ def learn(task: Task, data: Dataset, theory: str, relative: float, seed: int) ->
         **dict.fromkeys(("participation", "whitening", "correlation"), math.nan),
     }
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of constant columns: the same for all theories
+        # Of constant columns: the same for all theories.
+        with warnings.catch_warnings(action="ignore"):
             run = circuit.run(data.X, data.Y, order=order, snapshots=1, record=(), progress=False)
             filters = completed(run).weights[one.filters]
     except circuits.Diverged:
@@ -232,35 +230,25 @@ def learn(task: Task, data: Dataset, theory: str, relative: float, seed: int) ->
 
 def predicted(theory: Theory, seed: int, data: Dataset) -> float:
     """Return the excess that law 1 predicts where feedback is fixed; NaN for other theories."""
-    if "fixed" not in theory.name:
+    m, n = data.X.shape[1], data.Y.shape[1]
+    if not any(p.weight == "B" and not p.plastic for p in theory.parts(n).pathways):
         return math.nan
-    B = theory.start(data.X.shape[1], data.Y.shape[1], seed)["B"]
+    B = theory.start(m, n, seed)["B"]
     return analysis.fixed_feedback_law(B, data.X, data.Y, RIDGE).excess
-
-
-def key_of(*names: object) -> str:
-    """Return the name of a quantity, or a part of it, from names of theories and data sets and
-    numbers.
-    """
-    return "_".join(re.sub(r"\W+", "_", str(name).lower()).strip("_") for name in names)
 
 
 def measured(results: xr.Dataset, data: str, theory: str) -> Iterator[Quantity]:
     """Yield the measures of one theory on one data set, each with its bound."""
     one, row = results.sel(data=data, theory=theory), f"{data}: {theory}"
-    bounds = {"excess": THEORIES[theory][2], "from_law": FROM_LAW}
     # Bio-CCA is bounded on its own problem.
     own = "own_excess" if theory == "Bio-CCA" else "excess"
-    bounds = {own: bounds.pop("excess"), **bounds}
+    bounds = {own: THEORIES[theory][2], "from_law": FROM_LAW}
+    from_law = abs(one["excess"] - one["law"]).max("seed")
     measures = {
         "excess": (one["excess"], PERCENT, "excess"),
         "own_excess": (one["own_excess"], PERCENT, "excess of CCA"),
         "law": (one["law"], PERCENT, "law 1"),
-        "from_law": (
-            abs(one["excess"] - one["law"]).max("seed"),
-            PERCENT,
-            "largest distance from law 1",
-        ),
+        "from_law": (from_law, PERCENT, "largest distance from law 1"),
         "participation": (one["participation"], "", "participation ratio"),
         "correlation": (one["correlation"], "", "mean |correlation|"),
         "whitening": (one["whitening"], "", "whitening error"),
@@ -270,17 +258,16 @@ def measured(results: xr.Dataset, data: str, theory: str) -> Iterator[Quantity]:
     if "fixed" not in theory:
         del measures["law"], measures["from_law"]
     if theory == "fixed feedback":
-        measures |= {
-            "drawn_excess": (results["drawn_excess"].sel(data=data), PERCENT, "of further draws"),
-            "drawn_law": (results["drawn_law"].sel(data=data), PERCENT, "law 1 of draws of B"),
-        }
+        drawn = results.sel(data=data)
+        measures["drawn_excess"] = drawn["drawn_excess"], PERCENT, "of further draws"
+        measures["drawn_law"] = drawn["drawn_law"], PERCENT, "law 1 of draws of B"
     for name, (values, unit, words) in measures.items():
-        known = bool(np.isfinite(values).all())
-        value = float(values.mean()) if known and values.size else None
-        spread = float(values.std(ddof=1)) if known and values.size > 1 else None
-        key = key_of(data, theory, name)
-        yield Quantity(key, value, unit, words, spread, bounds.get(name), row)
-    yield Quantity(key_of(data, theory, "rate"), float(one["rate"]))
+        known = values.size and values.notnull().all()
+        mean = values.mean() if known else None
+        spread: Any = values.std(ddof=1) if known and values.size > 1 else None
+        key, bound = snake(data, theory, name), bounds.get(name)
+        yield Quantity(key, mean, unit, words, spread, bound, row)
+    yield Quantity(snake(data, theory, "rate"), one["rate"])
 
 
 def judge(results: xr.Dataset, found: Mapping[tuple[str, str], Sequence[Quantity]]) -> list[Claim]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -50,7 +49,6 @@ FOUND, LOST = 10.0, 45.0
 TIME_CONSTANT_ERROR, PLACE_ERROR, WIDTH_ERROR = 0.05, 2.0, 0.05  # relative, cm, relative
 
 
-@dataclass(frozen=True, kw_only=True)
 class TimingSettings(ExperimentSettings, seeds=3):
     """Settings of ``biorrr timing``."""
 
@@ -144,13 +142,13 @@ def timing(lab: Lab, settings: TimingSettings) -> Findings:
     # Of the regression that late instruction teaches.
     exact = analysis.ExactSolution(*data.stand_in, 0.0, 0.0)
 
-    rules = {"rule": RULES}
-    late = {"delay": settings.delays, "seed": settings.every_seed}
-    paired = lab.map(pair, rules)
-    taught = lab.map(learn_late, rules | late, data, exact)
-    fields = lab.map(run_laps, rules)
+    late = {"rule": RULES, "delay": settings.delays, "seed": settings.every_seed}
+    paired = lab.map(pair, {"rule": RULES})
+    taught = lab.map(learn_late, late, data, exact)
+    fields = lab.map(run_laps, {"rule": RULES})
 
-    results = xr.merge([paired, taught, fields, theory(settings)])
+    expected = theory(settings.tau_x, settings.tau_plateau)
+    results = xr.merge([paired, taught, fields, expected])
     results["angle"].attrs.update(units="degrees", found=FOUND)
     results["field"].attrs["plateau"] = PLACE, PLACE + PLATEAU * SPEED
     found = [
@@ -205,10 +203,10 @@ def learn_late(
     circuit = settings.make_circuit(
         k=settings.k, s=0.0, ridge=0.0, seed=seed, departures=departures
     )
-    how = {"epochs": epochs, "order": "sequential", "record": (), "snapshots": 1}
+    how: Any = {"order": "sequential", "record": (), "snapshots": 1}
     try:
         with warnings.catch_warnings(action="ignore"):  # of constant columns
-            run = task.run(circuit, shown, late, **how)
+            run = task.run(circuit, shown, late, epochs=epochs, **how)
     except circuits.Diverged:
         return {"angle": 90.0, "excess": 1.0}
     trace = analysis.eligibility_trace(shown, settings.trace if delay else tau)
@@ -239,12 +237,12 @@ def learn_weights(
     Weights start at 0. The distal weight is 1 and there is no inhibition, so that the plateau is
     the instruction. Only proximal synapses learn.
     """
-    settings, none, tick = task.settings, models.Rate(0.0), 1000 * TICK  # milliseconds
+    settings, tick = task.settings, 1000 * TICK  # milliseconds
     traces = models.Eligibility(1000 * settings.tau_x, 1000 * settings.tau_plateau)
     at_once = models.Leaky(0, 0, 0, 0, hold=tick, dt=tick)  # a sample is a tick
     circuit = settings.make_circuit(
         k=1,
-        rates=models.Rates(x=models.Rate(rate), y=none, q=none),
+        rates=models.Rates(rate, 0.0, 0.0),
         seed=settings.seed,
         Vx0=np.zeros((X.shape[1], 1)),
         Vy0=[[1.0]],
@@ -294,16 +292,17 @@ def plateau() -> np.ndarray:
     return ((began >= -1e-9) & (began < PLATEAU - 1e-9)).astype(float)[:, None]
 
 
-def theory(settings: TimingSettings) -> xr.Dataset:
-    """Return what the traces predict: the change of a weight (lag,), and the field (position,)."""
-    taus = {"tau_x": settings.tau_x, "tau_plateau": settings.tau_plateau}
-    change = analysis.pairing_curve(lags(), pulse_times(), PLATEAU, *taus.values())
+def theory(tau_x: float, tau_plateau: float) -> xr.Dataset:
+    """Return what traces with these time constants predict: the change of a weight (lag,), and the
+    field (position,).
+    """
+    change = analysis.pairing_curve(lags(), pulse_times(), PLATEAU, tau_x, tau_plateau)
     positions, X = lap()
-    weights = analysis.learned_weights(X, plateau()[:, 0], TICK, *taus.values())
+    weights = analysis.learned_weights(X, plateau()[:, 0], TICK, tau_x, tau_plateau)
     between_middles = lags() + 0.5 * PLATEAU - 0.5 * pulse_times()[-1]  # of pulses and plateau
     return xr.Dataset(
         {
-            "predicted_change": ("lag", change, taus),
+            "predicted_change": ("lag", change, {"tau_x": tau_x, "tau_plateau": tau_plateau}),
             "predicted_field": ("position", LAPS * (X @ weights)),
         },
         {
@@ -322,14 +321,12 @@ def about_lags(results: xr.Dataset, settings: TimingSettings) -> list[Quantity]:
     x, plateau = analysis.fit_time_constants(lags(), change, span, PLATEAU)
     wrong = max(abs(x / settings.tau_x - 1), abs(plateau / settings.tau_plateau - 1))
     error = float(np.nan_to_num(wrong, nan=np.inf))
-    given = {
-        "tau_x": (settings.tau_x, "s", "input"),
-        "tau_plateau": (settings.tau_plateau, "s", "plateau"),
-    }
-    fitted = {"tau_x_fitted": (x, "s", "input"), "tau_plateau_fitted": (plateau, "s", "plateau")}
+    given, fitted = "time constants, set", "recovered from the curve"
     return [
-        *quantities(given, "time constants, set"),
-        *quantities(fitted, "recovered from the curve"),
+        Quantity("tau_x", settings.tau_x, "s", "input", row=given),
+        Quantity("tau_plateau", settings.tau_plateau, "s", "plateau", row=given),
+        Quantity("tau_x_fitted", x, "s", "input", row=fitted),
+        Quantity("tau_plateau_fitted", plateau, "s", "plateau", row=fitted),
         Quantity("time_constant_error", error, PERCENT, bound=(-math.inf, TIME_CONSTANT_ERROR)),
     ]
 
@@ -340,16 +337,18 @@ def about_delays(results: xr.Dataset) -> list[Quantity]:
     worst, found = results["angle"].max("seed").sel(rule="traces"), []
     labels = {"plain": "angle to the fixed point without traces", "traces": "with traces"}
     for delay in results["delay"].values.tolist():
-        here: dict[str, Any] = {}
+        row = f"instruction {delay} samples late"
         for rule, words in labels.items():
-            at = {"rule": rule, "delay": delay}
-            here[f"angle_{rule}_{delay}"] = angle.sel(at), "degrees", words
-            here[f"excess_{rule}_{delay}"] = excess.sel(at), PERCENT
-        here[f"angle_traces_{delay}_max"] = worst.sel(delay=delay), "degrees", "worst seed"
-        found += quantities(here, f"instruction {delay} samples late")
-    late = angle.sel(rule="plain", delay=results["delay"] > 0)
+            mean, above = angle.sel(rule=rule, delay=delay), excess.sel(rule=rule, delay=delay)
+            found.append(Quantity(f"angle_{rule}_{delay}", mean, "degrees", words, row=row))
+            found.append(Quantity(f"excess_{rule}_{delay}", above, PERCENT, row=row))
+        at_most = worst.sel(delay=delay)
+        found.append(
+            Quantity(f"angle_traces_{delay}_max", at_most, "degrees", "worst seed", row=row)
+        )
     found.append(Quantity("angle_traces", angle.sel(rule="traces").max(), "degrees"))
     found.append(Quantity("angle_traces_max", worst.max(), "degrees", bound=(-math.inf, FOUND)))
+    late = angle.sel(rule="plain", delay=results["delay"] > 0)
     if late.size:
         found.append(Quantity("angle_plain_late", late.min(), "degrees", bound=(LOST, math.inf)))
     return found
@@ -359,9 +358,9 @@ def about_fields(results: xr.Dataset) -> list[Quantity]:
     """Return place and width of the field that traces make and of the predicted one, and the width
     without traces.
     """
-    fields = results["field"]
-    place, width = analysis.field_place_and_width(fields.sel(rule="traces"), TRACK)
-    _, plain_width = analysis.field_place_and_width(fields.sel(rule="plain"), TRACK)
+    (_, plain_width), (place, width) = (
+        analysis.field_place_and_width(results["field"].sel(rule=rule), TRACK) for rule in RULES
+    )
     there, wide = analysis.field_place_and_width(results["predicted_field"], TRACK)
     apart, narrower = min(abs(place - there), TRACK - abs(place - there)), abs(width / wide - 1)
     at, its_width = f"place field, plateaus at {PLACE:g} cm", "its width"

@@ -15,6 +15,8 @@ from biorrr.sims.lab.findings import PERCENT, Quantity, plain, readable
 
 HOLDS, FAILS, NOT_JUDGED, NOT_TESTABLE = "holds", "does not hold", "not judged", "not testable here"
 BETTER, UNDECIDED, OTHER_SETTING = "better than claimed", "undecided", "other setting"
+# In the entry of summary.json, where they are known.
+RECORDED = ("s", "k", "spread", "low", "high", "place", "run", "unit", "data", "case", "reason")
 
 
 def median_interval(values: Any) -> tuple[float, float]:
@@ -141,10 +143,8 @@ class Claim:
         least, most = self.interval or (self.value, self.value)
         if self.better and (most < self.low if self.better == "below" else least > self.high):
             return BETTER
-        low, high = (
-            (-math.inf if self.better == "below" else self.low),
-            (math.inf if self.better == "above" else self.high),
-        )
+        low = -math.inf if self.better == "below" else self.low
+        high = math.inf if self.better == "above" else self.high
         if low <= least and most <= high:
             return HOLDS
         return UNDECIDED if least <= high and most >= low else FAILS
@@ -157,10 +157,8 @@ class Claim:
     @property
     def label(self) -> str:
         """The case in words, such as "digits, s = 0, k = 2"."""
-        s, k = (
-            ("" if self.s is None else f"s = {self.s:g}"),
-            ("" if self.k is None else f"k = {self.k}"),
-        )
+        s = "" if self.s is None else f"s = {self.s:g}"
+        k = "" if self.k is None else f"k = {self.k}"
         return ", ".join(filter(None, (self.data, s, k, self.case)))
 
     @property
@@ -171,25 +169,22 @@ class Claim:
         shown = readable(self.value, self.unit, self.spread, digits=3)
         if self.interval is None or self.interval[0] == self.interval[1]:
             return shown
-        least, most = (
-            readable(end, PERCENT if self.unit == PERCENT else "", digits=3)
-            for end in self.interval
-        )
+        unit = PERCENT if self.unit == PERCENT else ""
+        least, most = (readable(end, unit, digits=3) for end in self.interval)
         return f"{shown} ({least} to {most})"
 
     @property
     def bounds(self) -> str:
         """The bounds in words."""
-        low, high = (readable(bound, self.unit, digits=3) for bound in (self.low, self.high))
-        if math.isfinite(self.low) and math.isfinite(self.high):
-            return f"exactly {low}" if self.low == self.high else f"from {low} to {high}"
-        return (
-            f"at least {low}"
-            if math.isfinite(self.low)
-            else f"at most {high}"
-            if math.isfinite(self.high)
-            else ""
+        low, high = (
+            readable(bound, self.unit, digits=3) if math.isfinite(bound) else ""
+            for bound in (self.low, self.high)
         )
+        if self.low == self.high:
+            return f"exactly {low}"
+        if low and high:
+            return f"from {low} to {high}"
+        return f"at least {low}" if low else f"at most {high}" if high else ""
 
     @property
     def sentence(self) -> str:
@@ -216,29 +211,13 @@ class Claim:
         """Return the entry of summary.json: the claim, its verdict (``holds`` is null without one)
         and its numbers.
         """
-        said = {
-            "place": self.place,
-            "run": self.run,
-            "unit": self.unit,
-            "data": self.data,
-            "case": self.case,
-        }
-        said |= {"reason": self.reason}
-        bounds = {"low": self.low, "high": self.high}
+        always: dict[str, Any] = {"claim": self.text, "holds": self.holds, "verdict": self.verdict}
+        always |= {"value": self.value, "sentence": self.sentence, "basis": self.basis}
         least, most = self.interval or (None, None)
-        known = {
-            "s": self.s,
-            "k": self.k,
-            "spread": self.spread,
-            "interval_low": least,
-            "interval_high": most,
+        known = {name: getattr(self, name) for name in RECORDED}
+        known |= {"interval_low": least, "interval_high": most}
+        entry = {
+            name: plain(name, one) for name, one in (always | known | dict(self.numbers)).items()
         }
-        entry = (
-            {"claim": self.text, "holds": self.holds, "verdict": self.verdict, "value": self.value}
-            | {"sentence": self.sentence, "basis": self.basis}
-            | {name: one for name, one in known.items() if one is not None}
-            | {name: bound for name, bound in bounds.items() if math.isfinite(bound)}
-            | {name: text for name, text in said.items() if text}
-            | dict(self.numbers)
-        )
-        return {name: plain(name, one) for name, one in entry.items()}
+        kept = always | dict(self.numbers)
+        return {name: one for name, one in entry.items() if name in kept or one not in (None, "")}

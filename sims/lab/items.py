@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import hashlib
+import os
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from biorrr.errors import BiorrrError, InputTypeError
 from biorrr.files import whole_file
+from biorrr.interrupt import PRESSED
 from biorrr.sims.lab.run_folder import INTERRUPTED, inside, open_inside, write_results
+from biorrr.sims.lab.settings import NO_NUMBERS
 from biorrr.sims.lazy import circuits, np, xr
+
+# A function of (work, shared, items), which yields the number of each item with the result of
+# ``work(item, *shared)``, or with the error that it ended in, as soon as it is known.
+Submit = Callable[[Callable[..., Any], tuple[Any, ...], Sequence[Any]], Generator[tuple[int, Any]]]
 
 
 class StoppedError(BiorrrError):
@@ -87,6 +95,88 @@ class Task:
         return run
 
 
+def submit_here(
+    work: Callable[..., Any], shared: tuple[Any, ...], items: Sequence[Any]
+) -> Generator[tuple[int, Any]]:
+    """Compute items in this process, one after another."""
+    for number, item in enumerate(items):
+        try:
+            result = work(item, *shared)
+        except Exception as error:
+            result = error
+        yield number, result
+
+
+def submit_side_by_side(
+    work: Callable[..., Any], shared: tuple[Any, ...], items: Sequence[Any]
+) -> Generator[tuple[int, Any]]:
+    """Compute items in a process for each processor; a single one in this process."""
+    if len(items) <= 1:
+        return submit_here(work, shared, items)
+    from biorrr.sims.lab.workers import Processes
+
+    return Processes(os.cpu_count() or 1)(work, shared, items)
+
+
+def compute_items(
+    function: Callable[..., Any],
+    items: Mapping[str, Mapping[str, Any]],
+    shared: tuple[Any, ...],
+    *,
+    settings: Any,
+    place: Path | None,
+    submit: Submit,
+    title: str,
+    keep_unfinished: bool = False,
+    on_error: Callable[[Exception], xr.Dataset] | None = None,
+) -> tuple[list[Any], str]:
+    """Return the result of each item, from disk if it was finished earlier, and why the only one is
+    unfinished, if it may be.
+
+    Parameters
+    ----------
+    function, shared, keep_unfinished
+        As :meth:`~biorrr.sims.lab.lab.Lab.map` takes them.
+    items
+        The coordinates of each item, by its name.
+    settings
+        Settings of the experiment.
+    place
+        Folder of the results and checkpoints; None to keep none.
+    submit
+        How items are computed.
+    title
+        Words before the progress.
+    on_error
+        Function that makes a result of the error of an item; unless given, the first error ends
+        all.
+    """
+    from biorrr.circuit.simulation.progress import progress_bar
+
+    results = {name: kept_result(place, name) for name in items}
+    left = [name for name, result in results.items() if result is None]
+    single, failure = len(items) == 1, ""
+    work = functools.partial(compute_item, function, settings, place, single, keep_unfinished)
+    with (
+        closing(submit(work, shared, [(name, items[name]) for name in left])) as outcomes,
+        progress_bar(len(items), " parts", title, initial=len(items) - len(left)) as bar,
+    ):
+        bar.disable |= single or place is None  # a single circuit shows its samples
+        for number, outcome in outcomes:
+            if isinstance(outcome, Exception):
+                if on_error is None:
+                    raise outcome
+                outcome = on_error(outcome), ""
+            result, failure = outcome
+            if isinstance(result, xr.Dataset):  # a circuit's checkpoint keeps its run
+                keep_result(place, left[number], result)
+            results[left[number]] = result
+            if PRESSED.is_set() and not failure:  # too late for the item to heed it
+                raise KeyboardInterrupt
+            bar.update()
+    return [*results.values()], failure
+
+
 def compute_item(
     function: Callable[..., Any],
     settings: Any,
@@ -124,6 +214,13 @@ def one_by_one(several: Any) -> list[Any]:
     if isinstance(several, list):
         return several
     return [several.isel(seed=place, drop=True) for place in range(several.sizes["seed"])]
+
+
+def digest_of(function: Callable, item: Mapping[str, Any], settings: Any, *more: Any) -> str:
+    """Return a digest of all that the result of an item depends on."""
+    changing = {name: one for name, one in vars(settings).items() if name not in NO_NUMBERS}
+    identity = function.__module__, sorted(item.items()), changing, more
+    return hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
 
 
 def keep_result(place: Path | None, name: str, result: xr.Dataset) -> None:
@@ -197,10 +294,8 @@ class Grid:
 
     def array(self, values: Sequence[Any]) -> xr.DataArray:
         """Return an array of one object for each item."""
-        found = np.empty(len(values), dtype=object)
-        found[:] = values
-        shape = tuple(self.sizes.values())
-        return xr.DataArray(found.reshape(shape), dims=[*self.sizes], coords=self._labels())
+        found = _objects(values).reshape([*self.sizes.values()])
+        return xr.DataArray(found, dims=[*self.sizes], coords=self._labels())
 
     def join(self, results: Sequence[xr.Dataset]) -> xr.Dataset:
         """Join a dataset for each item along the dimensions of the grid.
@@ -252,11 +347,16 @@ class Grid:
     def _labels(self) -> dict[str, Any]:
         labels = {}
         for name, (dim, values) in self.coords.items():
-            as_objects = np.empty(len(values), dtype=object)
-            as_objects[:] = values
-            plain = all(isinstance(value, int | float | str) for value in values)
-            labels[name] = dim, values if plain and values else as_objects
+            plain = values and all(isinstance(value, int | float | str) for value in values)
+            labels[name] = dim, values if plain else _objects(values)
         return labels
+
+
+def _objects(values: Sequence[Any]) -> np.ndarray:
+    """Return an array of one object for each value, whatever they are."""
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return found
 
 
 def is_item(value: Any) -> bool:

@@ -7,42 +7,37 @@ file's existence makes it a command.
 
 from __future__ import annotations
 
-import dataclasses
+import copy
 import functools
-import hashlib
-import os
 import shutil
 import sys
 import typing
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from biorrr.errors import RunError
-from biorrr.interrupt import PRESSED
 from biorrr.sims import data as data_sets
 from biorrr.sims.lab.claims import Claim
 from biorrr.sims.lab.findings import COLUMNS, Findings, Quantity
 from biorrr.sims.lab.items import (
     Grid,
     StoppedError,
-    as_result,
+    Submit,
     compiled_if_possible,
-    compute_item,
-    keep_result,
-    kept_result,
+    compute_items,
+    digest_of,
     one_by_one,
+    submit_here,
+    submit_side_by_side,
 )
 from biorrr.sims.lab.own_circuits import circuit_function
 from biorrr.sims.lab.run_folder import INTERRUPTED, RunFolder, is_finished
-from biorrr.sims.lab.settings import NO_NUMBERS, BasicSettings, config_text, provenance
+from biorrr.sims.lab.settings import BasicSettings, config_text, provenance
 from biorrr.sims.lab.training import check_rank
-from biorrr.sims.lab.workers import Processes, Submit, submit_here
-from biorrr.sims.lazy import circuits, xr
+from biorrr.sims.lazy import circuits
 
 S = TypeVar("S", bound=BasicSettings)
 
@@ -106,54 +101,6 @@ def experiment(**declared: Any) -> Callable[[Callable[[Lab, Any], Findings]], Ex
     return functools.partial(Experiment, **declared)
 
 
-@dataclass
-class Workplace:
-    """The folder, the data and the workers that a lab shares with its chapters.
-
-    Parameters
-    ----------
-    folder
-        The run folder; None for a sweep and for each of its points.
-    given
-        Data that are loaded already, by their value.
-    submit
-        How items are computed; see :mod:`biorrr.sims.lab.workers`.
-    kept_in
-        Folder of the results of a sweep, where there is no run folder; None to keep nothing.
-    """
-
-    folder: RunFolder | None = None
-    given: Mapping[Any, Any] = field(default_factory=dict)
-    submit: Submit = submit_here
-    kept_in: Path | None = None
-    checksums: dict[Any, str] = field(default_factory=dict)  # of all data that are read
-    config: Callable[[], str] = str  # makes the text of config.toml
-    begun: bool = False
-
-    @property
-    def place(self) -> Path | None:
-        """Folder of the results of finished items; None to keep nothing."""
-        return self.folder.checkpoints if self.folder is not None else self.kept_in
-
-    def begin(self) -> None:
-        """Keep config.toml in the folder; from now on data stay as they are."""
-        if not self.begun and self.folder is not None:
-            self.folder.begin(self.config())
-        self.begun = True
-
-    def note(self, data: Any, checksum: str) -> None:
-        """Note the checksum of data that are read; refuse data that changed, or that come too
-        late.
-        """
-        if data in self.checksums and self.checksums[data] != checksum:
-            raise data_sets.DataError(
-                f"{data}: changed while the run was going on (another checksum); begin a new run"
-            )
-        if data not in self.checksums and self.begun:
-            raise RunError(f"{data}: must be loaded or declared before the first lab.map")
-        self.checksums[data] = checksum
-
-
 class Lab(Generic[S]):
     """The interface of an experiment to its run: data, run folder, workers, progress.
 
@@ -166,13 +113,16 @@ class Lab(Generic[S]):
         self,
         experiment: Experiment,
         settings: S,
-        workplace: Workplace | None = None,
-        chapter: tuple[str, ...] = (),
+        folder: RunFolder | None = None,
+        given: Mapping[Any, Any] = {},
+        submit: Submit = submit_here,
     ) -> None:
         self.settings = settings  # with all that was left open filled in
         self.failure = ""  # why the only item is unfinished, where that is allowed
-        self._experiment, self._chapter = experiment, chapter
-        self._workplace = workplace or Workplace()
+        self._experiment, self._chapter = experiment, ""
+        self._folder, self._given, self._submit = folder, given, submit
+        self._begin = self.begin  # that of the whole run, in chapters too
+        self._checksums: dict[Any, str] = {}  # of all data that are read, also by chapters
         self._used: dict[str, Quantity] = {}  # what was taken of files: areas, event, window
         self._asked: Counter[str] = Counter()
 
@@ -184,9 +134,8 @@ class Lab(Generic[S]):
 
         With ``k``, refuse data from which ``k`` neurons cannot learn.
         """
-        given = self._workplace.given
-        loaded = given[data] if data in given else data.load()
-        self._workplace.note(data, loaded.checksum)
+        loaded = self._given[data] if data in self._given else data.load()
+        self._note(data, loaded.checksum)
         self._used |= {
             f"data_{name}": Quantity(f"data_{name}", text, "", f"data {name.replace('_', ' ')}")
             for name, text in loaded.used.items()
@@ -201,7 +150,17 @@ class Lab(Generic[S]):
         """
         for one in data:
             with suppress(data_sets.DataError):
-                self._workplace.note(one, one.checksum())
+                self._note(one, one.checksum())
+
+    def _note(self, data: Any, checksum: str) -> None:
+        """Note the checksum of data that are read; refuse data that changed, or that come too
+        late.
+        """
+        known = self._checksums.setdefault(data, checksum)
+        if known != checksum:
+            raise data_sets.DataError(
+                f"{data}: changed while the run was going on (another checksum); begin a new run"
+            )
 
     def set(self, **values: Any) -> S:
         """Change settings that follow from others or from the data; config.toml holds what they
@@ -226,7 +185,6 @@ class Lab(Generic[S]):
         *shared: Any,
         seeds: Sequence[int] | None = None,
         keep_unfinished: bool = False,
-        on_error: Callable[[Exception], Any] | None = None,
     ) -> Any:
         """Run ``function(task, *shared, **coordinates)`` for all combinations of coordinates, side
         by side.
@@ -250,9 +208,6 @@ class Lab(Generic[S]):
         keep_unfinished
             Return a single item's run if it was interrupted or has diverged; :attr:`failure` then
             says why it ended.
-        on_error
-            Function that makes a result of the error of an item; unless given, the first error
-            ends all.
 
         Returns
         -------
@@ -266,69 +221,36 @@ class Lab(Generic[S]):
             batches = [tuple(seeds)] if compiled else [(seed,) for seed in seeds]
             items = [{**item, "seeds": batch} for item in items for batch in batches]
             grid = Grid.over({**over, "seed": seeds})
-        results = self._compute(function, items, shared, keep_unfinished, on_error)
+        self._begin()
+        results, failure = compute_items(
+            function,
+            {self.name_item(function, item): item for item in items},
+            shared,
+            settings=self.settings,
+            place=self._folder.checkpoints if self._folder is not None else None,
+            submit=self._submit,
+            title=self._experiment.name,
+            keep_unfinished=keep_unfinished,
+        )
+        self.failure = self.failure or failure
         if seeds is not None:
             results = [one for several in results for one in one_by_one(several)]
         if any(isinstance(result, circuits.Run) for result in results):
             return grid.array(results)
         return grid.join(results)
 
-    def _compute(
-        self,
-        function: Callable[..., Any],
-        items: Sequence[Mapping[str, Any]],
-        shared: tuple[Any, ...],
-        keep_unfinished: bool,
-        on_error: Callable[[Exception], Any] | None,
-    ) -> list[Any]:
-        """Return the result of each item, in their order: from disk if it was finished earlier."""
-        from biorrr.circuit.simulation.progress import progress_bar
-
-        workplace = self._workplace
-        workplace.begin()
-        place, single = workplace.place, len(items) == 1
-        names = [self.name_item(function, item) for item in items]
-        results: list[Any] = [kept_result(place, name) for name in names]
-        left = [number for number, result in enumerate(results) if result is None]
-        frame = self.settings, place, single, keep_unfinished
-        work = functools.partial(compute_item, function, *frame)
-        title, done = self._experiment.name, len(items) - len(left)
-        with (
-            closing(
-                workplace.submit(work, shared, [(names[number], items[number]) for number in left])
-            ) as outcomes,
-            progress_bar(len(items), " parts", title, initial=done) as bar,
-        ):
-            bar.disable |= single or place is None  # a single circuit shows its samples
-            for number, outcome in outcomes:
-                if isinstance(outcome, Exception):
-                    if on_error is None:
-                        raise outcome
-                    outcome = as_result(function.__name__, on_error(outcome)), ""
-                result, failure = outcome
-                if isinstance(result, xr.Dataset):  # a circuit's checkpoint keeps its run
-                    keep_result(place, names[left[number]], result)
-                results[left[number]] = result
-                self.failure = self.failure or failure
-                if PRESSED.is_set() and not failure:  # too late for the item to heed it
-                    raise KeyboardInterrupt
-                bar.update()
-        return results
+    def begin(self) -> None:
+        """Keep config.toml in the folder, from which the run can be resumed from now on."""
+        if self._folder is not None and not self._folder.begun:
+            self._folder.begin(self.config())
 
     def name_item(self, function: Callable, item: Mapping[str, Any]) -> str:
         """Name the files of an item: the same in every run of the same experiment with the same
         settings and data. An item that comes again, on other data for example, gets a number.
         """
-        fields = [one.name for one in dataclasses.fields(self.settings)]
-        settings = [name for name in fields if name not in NO_NUMBERS]
-        identity = [
-            function.__module__,
-            sorted((name, repr(value)) for name, value in item.items()),
-            [(name, repr(getattr(self.settings, name))) for name in settings],
-            [*self._workplace.checksums.values()],
-        ]
-        digest = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
-        name = "-".join([*self._chapter, function.__name__, digest])
+        checksums = [*self._checksums.values()]
+        digest = digest_of(function, item, self.settings, checksums)
+        name = f"{self._chapter}{function.__name__}-{digest}"
         self._asked[name] += 1
         return name if self._asked[name] == 1 else f"{name}-{self._asked[name]}"
 
@@ -338,7 +260,9 @@ class Lab(Generic[S]):
 
         ``name`` becomes part of the names of files.
         """
-        inner = Lab(experiment, settings, self._workplace, (*self._chapter, name))
+        inner = copy.copy(self)
+        inner._experiment, inner.settings = experiment, settings
+        inner._chapter, inner._used, inner._asked = f"{self._chapter}{name}-", {}, Counter()
         try:
             return inner.findings()
         except data_sets.DataError as error:
@@ -374,7 +298,7 @@ class Lab(Generic[S]):
         """Return the text of config.toml, with the settings as they are now or with ``more`` in
         place of them.
         """
-        data = ",".join(self._workplace.checksums.values())
+        data = ",".join(self._checksums.values())
         return config_text(
             replace(self.settings, **more), provenance(self._experiment.name, data_sha256=data)
         )
@@ -385,7 +309,7 @@ def carry_out(
     settings: Any,
     folder: RunFolder,
     given: Mapping[Any, Any] = {},
-    submit: Submit | None = None,
+    submit: Submit = submit_side_by_side,
 ) -> Findings:
     """Run an experiment, print what it finds and fill a folder with it.
 
@@ -398,17 +322,15 @@ def carry_out(
     given
         Data that are loaded already, by their value.
     submit
-        How items are computed; unless given, by a process for each processor.
+        How items are computed.
     """
-    workplace = Workplace(folder, given, submit or Processes(os.cpu_count() or 1))
+    lab = Lab(experiment, settings, folder, given, submit)
     try:
         with warnings.catch_warnings(), folder:
             # A circuit's words, and ours follow.
             warnings.filterwarnings("ignore", message="interrupted after")
-            lab = Lab(experiment, settings, workplace)
-            workplace.config = lab.config
             findings = lab.findings()
-            workplace.begin()
+            lab.begin()
             if findings.failure and is_finished(folder.path):  # half a run takes no other's place
                 if findings.failure == INTERRUPTED:
                     raise KeyboardInterrupt
@@ -425,7 +347,10 @@ def carry_out(
             folder.fill(lab.config(**engine), findings, lab.settings.format)
     except KeyboardInterrupt:
         if folder.has_checkpoints:
-            raise StoppedError(folder.way_on, exit_code=130) from None
+            earlier = "; until then the earlier run stays as it was"
+            way_on = f"`biorrr resume {folder.path}` continues it"
+            said = f"interrupted; {way_on}{earlier if is_finished(folder.path) else ''}"
+            raise StoppedError(said, exit_code=130) from None
         raise
     print(f"written to {folder.path}")
     if findings.failure:
@@ -439,4 +364,4 @@ def carry_out(
 
 def evaluate(experiment: Experiment, settings: Any, given: Mapping[Any, Any] = {}) -> Findings:
     """Return what an experiment finds, in this process and without a folder: a point of a sweep."""
-    return Lab(experiment, settings, Workplace(given=given)).findings()
+    return Lab(experiment, settings, given=given).findings()

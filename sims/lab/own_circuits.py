@@ -47,18 +47,16 @@ def check_circuit(what: str, used: str | None, given: str | None) -> None:
     """Refuse to go on with ``what`` unless the user has ``given`` the function that it has ``used``
     once more.
     """
-    if used == given:
-        return
-    if used is None:
+    if used is None and given is not None:
         raise SettingsError(
             f"circuit: {what} has used none of your own (got {given}); leave --circuit out"
         )
-    if given is None:
+    if used != given:
+        got = "" if given is None else f" (got {given})"
         raise SettingsError(
-            f"circuit: {what} has used {used}, which is run only if you name it: add --circuit"
-            f" {used}"
+            f"circuit: {what} has used {used}{got}, which is run only if you name it: add"
+            f" --circuit {used}"
         )
-    raise SettingsError(f"circuit: {what} has used {used} (got {given}); name the same one")
 
 
 @functools.cache
@@ -75,17 +73,12 @@ def circuit_function(named: str) -> Callable[..., Any]:
     if is_file and not Path(place).is_file():
         raise SettingsError(f"circuit: no such file: {place}")
     try:
-        module = _import_file(Path(place)) if is_file else _import_module(place)
+        module = _import(place)
     except (Exception, SystemExit) as error:
-        where = (
-            ""
-            if is_file
-            else (
-                "; a module must be importable wherever the circuit runs, also by workers elsewhere"
-            )
-        )
+        remedy = "a module must be importable wherever the circuit runs, also by workers elsewhere"
         raise CircuitError(
-            f"circuit: {place} cannot be imported ({type(error).__name__}: {error}){where}"
+            f"circuit: {place} cannot be imported ({type(error).__name__}: {error})"
+            f"{'' if is_file else f'; {remedy}'}"
         ) from error
     function = getattr(module, name, None)
     if not callable(function):
@@ -93,24 +86,21 @@ def circuit_function(named: str) -> Callable[..., Any]:
     return function
 
 
-def _import_file(path: Path) -> Any:
-    # Under a name of its own, so that it can stand in for no other module.
-    spec = importlib.util.spec_from_file_location(f"circuit_of_the_user_{path.stem}", path)
+def _import(place: str) -> Any:
+    """Import a module, or a file under a name of its own, so that it can stand in for no other."""
+    if not place.endswith(".py"):
+        sys.path.append("")  # modules in the folder one works in, after all others
+        try:
+            return importlib.import_module(place)
+        finally:
+            sys.path.remove("")
+    spec = importlib.util.spec_from_file_location(f"circuit_of_the_user_{Path(place).stem}", place)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
-
-
-def _import_module(name: str) -> Any:
-    before = [*sys.path]
-    sys.path.append("")  # modules in the folder one works in, after all others
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path[:] = before
 
 
 def absolute(named: str | None, folder: str) -> str | None:

@@ -7,6 +7,7 @@ end its files, which are then moved into place.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -16,7 +17,6 @@ import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -41,6 +41,10 @@ class FolderError(InputError):
     """A folder, or a file in it, that a run must not or cannot be written to or read from."""
 
     exit_code = 2
+
+
+class DamagedError(FolderError):
+    """A file in a run folder that is missing or damaged."""
 
 
 def inside(folder: Path, *names: str) -> Path:
@@ -74,29 +78,35 @@ def open_inside(folder: Path, *names: str) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
 
 
-def read_json(folder: Path, *names: str) -> Any:
-    """Return the contents of a JSON file in ``folder``; None where it is missing or damaged."""
+def read_table(folder: Path, *names: str) -> dict[str, Any]:
+    """Return the table of names and values that a TOML or JSON file in ``folder`` holds."""
+    path = folder.joinpath(*names)
     try:
         with open_inside(folder, *names) as file:
             content = file.read()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return None
+        raise DamagedError(f"{folder}: {path.name} is missing; run it again") from None
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return None
+        text = content.decode("utf-8")
+        found = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except (ValueError, RecursionError) as error:  # no UTF-8, or nested without end
+        raise DamagedError(f"{path}: damaged ({error}); run it again") from error
+    if not isinstance(found, dict):
+        raise DamagedError(f"{path}: damaged (must be a table of names and values); run it again")
+    return found
 
 
 def read_config(path: Path, folder: Path | None = None) -> dict[str, Any]:
     """Read a TOML config: a file of the user's, or one in a run folder, which may be from
     others.
     """
+    if folder is not None:
+        return read_table(folder, path.name)
     try:
-        with path.open("rb") if folder is None else open_inside(folder, path.name) as file:
-            return tomllib.load(file)
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise FolderError(f"config: cannot read {path} ({error.strerror})") from error
-    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, or nested without end
+    except (ValueError, RecursionError) as error:
         raise FolderError(f"config: {path} is not valid TOML ({error})") from error
 
 
@@ -104,51 +114,20 @@ def read_config(path: Path, folder: Path | None = None) -> dict[str, Any]:
 RUN, DATASET, FIGURE, CAPTION, OTHER = "run", "dataset", "figure", "caption", "file"
 
 
-@dataclass
-class Inventory:
-    """The contents of a run folder, in a file that says what each file and each number is.
+def read_inventory(folder: Path, *names: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the kind of each file of a run, and the unit of each number in its summary that has
+    one.
 
-    Parameters
-    ----------
-    files
-        Kind of each file, by its name in the folder itself.
-    quantities
-        Unit and words of each number in the summary, by its name.
+    What is no name of a file in the folder itself is left out, since the inventory may be from
+    others.
     """
-
-    files: dict[str, str] = field(default_factory=dict)
-    quantities: dict[str, dict[str, str]] = field(default_factory=dict)
-
-    def of_kind(self, *kinds: str) -> list[str]:
-        """Return the names of the files of these kinds, in their order."""
-        return [name for name, kind in self.files.items() if kind in kinds]
-
-    def text(self) -> str:
-        """Return the inventory as JSON."""
-        return json.dumps({"files": self.files, "quantities": self.quantities}, indent=2) + "\n"
-
-    @classmethod
-    def read(cls, found: Any) -> Inventory:
-        """Read an inventory from parsed JSON; leave out what is no entry, or no name of a file in
-        the folder itself, since it may be from others.
-        """
-        tables = found if isinstance(found, Mapping) else {}
-        files, quantities = (
-            table if isinstance(table := tables.get(key), Mapping) else {}
-            for key in ("files", "quantities")
-        )
-        return cls(
-            {
-                name: str(kind)
-                for name, kind in files.items()
-                if name not in ("", ".", "..") and "/" not in name and "\0" not in name
-            },
-            {
-                name: dict(said)
-                for name, said in quantities.items()
-                if isinstance(said, Mapping) and all(isinstance(one, str) for one in said.values())
-            },
-        )
+    found = read_table(folder, *names, INVENTORY)
+    files, units = (
+        {name: str(said) for name, said in table.items()} if isinstance(table, dict) else {}
+        for table in (found.get("files"), found.get("units"))
+    )
+    own = {name: kind for name, kind in files.items() if Path(name).name == name}
+    return {name: kind for name, kind in own.items() if name != ".." and "\0" not in name}, units
 
 
 class RunFolder:
@@ -182,8 +161,8 @@ class RunFolder:
         self.path = path or Path("runs") / f"{experiment}-{datetime.now():%Y%m%d-%H%M%S}"
         self._fresh = path is None
         self.replaceable, self.source, self.resumed = force or resumed, source, resumed
-        self._begun = False  # by this process
-        self.inventory = Inventory()
+        self.begun = False  # by this process
+        self._files: dict[str, str] = {}  # kind of each, by its name
         if self.path.exists() and not self.path.is_dir():
             raise FolderError(f"out: must be a folder (got the file {self.path})")
         self._refuse_another_run()
@@ -202,8 +181,10 @@ class RunFolder:
 
     def __exit__(self, kind: Any, *error: Any) -> None:
         with self._stack:
-            if kind is not None and self._begun and not self.has_checkpoints:
-                self.discard()
+            if kind is not None:
+                settle(self.path)  # deletes half of results
+                if self.begun and not (self.resumed or self.has_checkpoints):
+                    self.discard()
 
     def _make_new(self) -> None:
         path, copies = self.path, 1
@@ -241,14 +222,6 @@ class RunFolder:
         """True if the unfinished run has kept something that it can go on from."""
         return any(path.suffix in (".npz", ".nc") for path in self.checkpoints.glob("[!.]*"))
 
-    @property
-    def way_on(self) -> str:
-        """The sentence for the user who has interrupted the run."""
-        until_then = (
-            "; until then the earlier run stays as it was" if is_finished(self.path) else ""
-        )
-        return f"interrupted; `biorrr resume {self.path}` continues it{until_then}"
-
     def begin(self, config: str) -> None:
         """Keep the text of the config, so that the run can be resumed from now on."""
         if self.source is not None:
@@ -262,7 +235,7 @@ class RunFolder:
                     " move them"
                 )
             self.discard()
-            self._begun = True
+        self.begun = True
         self.checkpoints.mkdir(parents=True, exist_ok=True)
         if not kept.exists():
             with whole_file(kept) as partial:
@@ -321,25 +294,17 @@ class RunFolder:
         format
             Format of the figures: png, pdf or svg.
         """
-        written = inside(self.path, UNFINISHED, RESULTS)
-        written.mkdir(parents=True)
-        try:
-            for chapter, found in (("", findings), *findings.chapters.items()):
-                self._write_chapter(chapter, found, format)
-            with self._writing(SUMMARY) as path:
-                path.write_text(summary_text(findings), encoding="utf-8")
-            with self._writing(CONFIG) as path:
-                path.write_text(config, encoding="utf-8")
-            for one in findings.every_quantity:
-                said = {"unit": one.unit, "words": one.words}
-                said = {key: text for key, text in said.items() if text}
-                self.inventory.quantities |= {name: said for name in one.numbers if said}
-            with held_back(), self._writing(INVENTORY) as path:
-                path.write_text(self.inventory.text(), encoding="utf-8")
-        except BaseException:
-            shutil.rmtree(written, ignore_errors=True)
-            raise
+        inside(self.path, UNFINISHED, RESULTS).mkdir(parents=True)
+        for chapter, found in (("", findings), *findings.chapters.items()):
+            self._write_chapter(chapter, found, format)
+        self._write_text(SUMMARY, summary_text(findings))
+        self._write_text(CONFIG, config)
+        units = {
+            name: one.unit for one in findings.every_quantity for name in one.numbers if one.unit
+        }
+        files = self._files | {INVENTORY: OTHER}
         with held_back():
+            self._write_text(INVENTORY, json.dumps({"files": files, "units": units}, indent=2))
             settle(self.path)
 
     def _write_chapter(self, chapter: str, findings: Findings, format: str) -> None:
@@ -356,8 +321,7 @@ class RunFolder:
             axes = figure.draw()
             with self._writing(f"{stem}.{format}", FIGURE) as path:
                 save_figure(axes, path)
-            with self._writing(f"{stem}.md", CAPTION) as path:
-                path.write_text(findings.caption(figure.name), encoding="utf-8")
+            self._write_text(f"{stem}.md", findings.caption(figure.name), CAPTION)
         for name, write in findings.files.items():
             with self._writing(name) as path:
                 write(path)
@@ -365,9 +329,13 @@ class RunFolder:
     @contextmanager
     def _writing(self, name: str, kind: str = OTHER) -> Iterator[Path]:
         """Give a path to write a file of the run at, and list it in the inventory."""
-        self.inventory.files[name] = kind
+        self._files[name] = kind
         with whole_file(self.unfinished / RESULTS / name, called=self.path / name) as partial:
             yield partial
+
+    def _write_text(self, name: str, text: str, kind: str = OTHER) -> None:
+        with self._writing(name, kind) as path:
+            path.write_text(text, encoding="utf-8")
 
 
 @contextmanager
@@ -376,26 +344,23 @@ def lock(path: Path) -> Iterator[None]:
 
     The kernel releases the lock when its holder dies, however it dies.
     """
-    from filelock import lock_descriptor
-
-    path.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        deadline = time.monotonic() + PATIENCE
-        while not lock_descriptor(handle, blocking=False):
+    deadline = time.monotonic() + PATIENCE
+    with ExitStack() as stack:
+        while True:
+            path.mkdir(parents=True, exist_ok=True)
+            handle = os.open(path, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(handle).st_nlink:  # else another run left nothing, and took it away
+                    break
+            except BlockingIOError:
+                time.sleep(0.02)
             if time.monotonic() > deadline:
                 raise FolderError(
                     f"out: {path} is in use by another process; wait, or choose another"
                 )
-            time.sleep(0.02)
-        if os.fstat(handle).st_nlink == 0:  # another run left nothing, and has taken it away
-            path.mkdir(parents=True, exist_ok=True)
-            with lock(path):
-                yield
-            return
         yield
-    finally:
-        os.close(handle)
 
 
 def is_in_use(path: Path) -> bool:
@@ -411,10 +376,10 @@ def is_finished(path: Path) -> bool:
     """Return True if the run in the folder ``path`` has come to its end; a summary that is damaged
     can be made again.
     """
-    numbers = read_json(path, SUMMARY)
-    return numbers is not None and not (
-        isinstance(numbers, dict) and numbers.get("ended") == INTERRUPTED
-    )
+    try:
+        return read_table(path, SUMMARY).get("ended") != INTERRUPTED
+    except DamagedError:
+        return False
 
 
 def settle(path: Path) -> None:
@@ -423,16 +388,18 @@ def settle(path: Path) -> None:
     The inventory, the last file to be written, says that they are. It is also the last to be moved,
     so that the next call finishes what a killed process has begun. Half of results is deleted.
     """
+    earlier = {CONFIG, SUMMARY, "run.nc", PAGE}
+    with suppress(DamagedError):
+        earlier |= {*read_inventory(path)[0]}
     written = inside(path, UNFINISHED, RESULTS)
-    inside(path, INVENTORY)
-    if not inside(written, INVENTORY).is_file():
+    try:
+        files, _ = read_inventory(path, UNFINISHED, RESULTS)
+    except DamagedError:
         shutil.rmtree(written, ignore_errors=True)
         with suppress(OSError):  # the run can be resumed
             written.parent.rmdir()
         return
-    files = Inventory.read(read_json(written, INVENTORY)).files
-    earlier = Inventory.read(read_json(path, INVENTORY)).files
-    for name in {CONFIG, SUMMARY, "run.nc", PAGE, *earlier} - {*files}:
+    for name in earlier - {*files}:
         if not (path / name).is_dir():
             (path / name).unlink(missing_ok=True)
     for name in sorted(files, key=lambda name: (name == SUMMARY, name)):
@@ -461,7 +428,9 @@ def save_figure(axes: Any, path: Path) -> None:
 
     figure = np.ravel(axes)[0].figure
     figure.set_dpi(200)  # text is measured once for each resolution
-    figure.savefig(path, dpi=200)
+    # Squeezing pixels harder would take longer than drawing them.
+    quickly = {"pil_kwargs": {"compress_level": 1}} if path.suffix == ".png" else {}
+    figure.savefig(path, dpi=200, **quickly)
     plt.close(figure)
 
 

@@ -80,9 +80,10 @@ def data_option(default: Any, what: str = "") -> Any:
     return option(default, f"{what and f'{what}: '}{words}{several}", metavar="NAME|FILE")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
+@typing.dataclass_transform(kw_only_default=True, frozen_default=True)
 class Settings:
-    """Base of the settings of every experiment.
+    """Base of the settings of every experiment; each subclass is a frozen dataclass.
 
     Fields are made with :func:`option` and hold whole numbers, numbers, text, true or false, tuples
     of these, or None. A field's name is the long option's name and the key in a config, with ``_``
@@ -95,6 +96,7 @@ class Settings:
             metadata = cls.__dataclass_fields__[name].metadata
             cls.__annotations__[name] = typing.get_type_hints(cls.__base__)[name]
             setattr(cls, name, dataclasses.field(default=default, metadata=metadata))
+        dataclass(frozen=True, kw_only=True)(cls)
 
     def __post_init__(self) -> None:
         for name, (kind, optional, many, length) in kinds(type(self)).items():
@@ -126,7 +128,6 @@ class Settings:
         return data if isinstance(data, tuple) else (data,)
 
 
-@dataclass(frozen=True, kw_only=True)
 class BasicSettings(Settings):
     """Settings of every experiment."""
 
@@ -144,7 +145,6 @@ class BasicSettings(Settings):
         return range(self.seed, self.seed + self.seeds)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExperimentSettings(BasicSettings):
     """Settings of an experiment that simulates the paper's circuit, or one of the user's."""
 
@@ -286,21 +286,16 @@ def field_named(cls: type[Settings], key: str, where: str) -> str:
 
 
 def parsed(kind: type, many: bool, text: str) -> Any:
-    """Read the value written as ``text``; text that is not one is left for the check to refuse."""
-    if issubclass(kind, Settings) and not many:
+    """Read the value written as ``text``, as TOML has it, but without quotes; text that is not one
+    is left for the check to refuse.
+    """
+    if not many and (kind is str or issubclass(kind, Settings)):
         return text
-    if many and "{" in text:  # tables, which hold commas of their own
-        with suppress(tomllib.TOMLDecodeError):
-            return tomllib.loads(f"values = {text}")["values"]
-    if many:
-        parts = text.removeprefix("[").removesuffix("]").split(",")
-        return [parsed(kind, False, part.strip().strip("'\"")) for part in parts]
-    if kind is bool:
-        return {"true": True, "false": False}.get(text.lower(), text)
-    try:
-        return kind(text)
-    except ValueError:
-        return text
+    bare = text.removeprefix("[").removesuffix("]")
+    with suppress(tomllib.TOMLDecodeError):
+        return tomllib.loads(f"value = [{bare}]" if many else f"value = {text}")["value"]
+    parts = [part.strip().strip("'\"") for part in bare.split(",")]
+    return [parsed(kind, False, part) for part in parts] if many else text
 
 
 def provenance(experiment: str, **more: str | bool) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from biorrr.sims import data as data_sets
@@ -33,7 +32,6 @@ def cell_arguments(cell: str) -> dict[str, Any]:
     return {} if cell == "algebraic" else {"cell": cell}
 
 
-@dataclass(frozen=True, kw_only=True)
 class RegressionSettings(ExperimentSettings):
     """Settings of an experiment whose circuits learn a regression of one rank."""
 
@@ -43,7 +41,6 @@ class RegressionSettings(ExperimentSettings):
     s: float = option(0.0, "0 is RRMSE, 1 is CCA", short="s", at_least=0, at_most=1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class LearnerSettings(RegressionSettings):
     """Settings of every circuit that learns one data set."""
 
@@ -53,14 +50,12 @@ class LearnerSettings(RegressionSettings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrainingSettings(LearnerSettings):
     """Settings of an experiment that trains circuits."""
 
     epochs: int = option(60, "number of passes over the data", at_least=1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class FamilySettings(LearnerSettings):
     """Settings of an experiment that trains circuits at several s, until they are near the
     optimum.

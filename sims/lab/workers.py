@@ -1,7 +1,6 @@
 """Workers that compute items side by side: processes on this machine, or Dask workers elsewhere.
 
-Both are a ``submit(work, shared, items)``, which yields the number of each item with the result of
-``work(item, *shared)``, or with the error that it ended in, as soon as it is known.
+Both are a :data:`~biorrr.sims.lab.items.Submit`.
 """
 
 from __future__ import annotations
@@ -18,39 +17,27 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from biorrr.errors import BiorrrError, InputError, RunError
+from biorrr.sims.lab.items import submit_here
 from biorrr.sims.start import held_back
 
 # Times that an item is tried whose worker dies: one that takes too much memory must not be tried
 # for ever. As many as Dask tries unless told otherwise.
 TRIES = 4
 DIED = f"a process died each of {TRIES} times; perhaps it ran out of memory"
+LOGS = ("asyncio", "distributed", "distributed.client", "tornado", "tornado.application")
 GONE = "the scheduler is gone; what is finished is kept; the same command goes on with the rest"
-
-Submit = Callable[[Callable[..., Any], tuple[Any, ...], Sequence[Any]], Generator[tuple[int, Any]]]
 
 
 class SchedulerError(InputError):
     """An address at which there is no Dask scheduler."""
 
     exit_code = 2
-
-
-def submit_here(
-    work: Callable[..., Any], shared: tuple[Any, ...], items: Sequence[Any]
-) -> Generator[tuple[int, Any]]:
-    """Compute items in this process, one after another."""
-    for number, item in enumerate(items):
-        try:
-            result = work(item, *shared)
-        except Exception as error:
-            result = error
-        yield number, result
 
 
 class Processes:
@@ -229,7 +216,10 @@ class Dask:
         """Compute items on the workers of the scheduler."""
         from distributed import Client, KilledWorker, as_completed
 
-        with _quiet(), warnings.catch_warnings():
+        # The table and the last lines report on workers that come and go.
+        for name in LOGS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sending large graph")
             try:
                 client = Client(self.address, timeout="10s", set_as_default=False)
@@ -255,21 +245,3 @@ class Dask:
 
 def _same(value: Any) -> Any:
     return value
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep Dask from logging: the table and the last lines report on workers that come and go."""
-    names = [
-        name
-        for name in logging.root.manager.loggerDict
-        if name.split(".")[0] in ("distributed", "tornado")
-    ]
-    before = {name: logging.getLogger(name).level for name in (*names, "asyncio")}
-    for name in before:
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for name, level in before.items():
-            logging.getLogger(name).setLevel(level)

@@ -197,15 +197,15 @@ class SpikeTrains:
     ----------
     read
         Called with the number of a unit, returns its spike times in seconds, (spikes,).
+    units
+        Number of units.
     """
 
     read: Callable[[int], np.ndarray]
+    units: int
 
-    counted: ClassVar[bool] = (
-        True  # values are numbers of spikes, so that a mean rate means something
-    )
-
-    span: ClassVar[tuple[float, float]] = -np.inf, np.inf  # not known without reading all spikes
+    counted: ClassVar = True  # values are numbers of spikes, so that a mean rate means something
+    span: ClassVar = (-np.inf, np.inf)  # not known without reading all spikes
 
     def columns(self, units: Sequence[int], edges: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the spike counts of each unit in turn, (trials * bins,)."""
@@ -234,7 +234,7 @@ class Series:
         (samples,) seconds.
     rate
         Samples per second.
-    counts
+    counted
         True if values are counts, which add up within a bin; others are averaged.
     """
 
@@ -242,11 +242,21 @@ class Series:
     data: Any
     times: np.ndarray
     rate: float
-    counts: bool = False
+    counted: bool = False
 
-    def binned(self, units: Sequence[int], edges: np.ndarray) -> np.ndarray:
-        """Return the mean of the samples in each bin (the sum for counts), (trials * bins,
-        units).
+    @property
+    def units(self) -> int:
+        """Number of units."""
+        return self.data.shape[1]
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last moment, in seconds; a sample lasts until the next."""
+        return float(self.times[0]), float(self.times[-1] + 1 / self.rate)
+
+    def columns(self, units: Sequence[int], edges: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the mean of the samples in each bin (the sum for counts), (trials * bins,), of each
+        unit in turn; they are read together, as they lie in the file.
         """
         # Sample with which each bin begins.
         first = np.searchsorted(self.times, edges - TOLERANCE / self.rate)
@@ -264,38 +274,5 @@ class Series:
             piece = np.asarray(self.data[begin:end, columns], dtype=float)
             chosen = piece[:, np.asarray(units) - columns.start]
             binned[trial] = np.add.reduceat(chosen, first[trial, :-1] - begin, axis=0)
-        binned = binned if self.counts else binned / samples[..., None]
-        return binned.reshape(-1, len(units))
-
-
-@dataclass(frozen=True)
-class Traces:
-    """Sampled activity of one or several series, each with its own units, numbered through in this
-    order.
-    """
-
-    series: tuple[Series, ...]
-
-    @property
-    def counted(self) -> bool:
-        """True if all values are counts of spikes."""
-        return all(one.counts for one in self.series)
-
-    @property
-    def span(self) -> tuple[float, float]:
-        """First and last moment, in seconds, that all series share; a sample lasts until the
-        next.
-        """
-        return (
-            float(max(one.times[0] for one in self.series)),
-            float(min(one.times[-1] + 1 / one.rate for one in self.series)),
-        )
-
-    def columns(self, units: Sequence[int], edges: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield the binned activity of each unit in turn, (trials * bins,); ``units`` ascend."""
-        first = 0
-        for series in self.series:  # units of one series are read together, as they lie in the file
-            own = [unit - first for unit in units if first <= unit < first + series.data.shape[1]]
-            if own:
-                yield from series.binned(own, edges).T
-            first += series.data.shape[1]
+        binned = binned if self.counted else binned / samples[..., None]
+        yield from binned.reshape(-1, len(units)).T

@@ -16,7 +16,7 @@ from biorrr.hints import did_you_mean
 from biorrr.sims.data.files import readable
 from biorrr.sims.data.hdf5 import check_hdf5
 from biorrr.sims.data.values import DataError
-from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Trials
+from biorrr.sims.recordings.activity import Series, SpikeTrains, Trials
 from biorrr.sims.recordings.recording import Recording
 from biorrr.sims.words import as_text, listed, printable
 
@@ -53,6 +53,9 @@ DFF = re.compile(r"df.?over.?f|dff|df_f", re.IGNORECASE)  # in the place of a se
 NOT_TRIALS = ("epochs", "invalid_times", "spontaneous", "spontaneous_presentations")
 SLACK = 1.0  # seconds by which an event may lie outside its trial
 
+# Areas, activity, which units are good, and places in the file.
+Units = tuple[np.ndarray, tuple[SpikeTrains | Series, ...], np.ndarray, dict[str, str]]
+
 
 def open_nwb(path: Path) -> Any:
     """Open an NWB file of version 2 and return it as pynwb does; numbers are read when they are
@@ -76,12 +79,15 @@ def recording_in_nwb(
     with readable(path, "not a readable NWB file"):
         table = find_trials(path, file, trials)
         if series is None and file.units is not None and "spike_times" in file.units.colnames:
-            return _spiking(path, file, table, area)
-        return _imaged(path, file, table, area, series)
+            found = _spikes(path, file, area)
+        else:
+            found = _traces(path, file, area, series)
+        areas, activity, good, used = found
+        return Recording(str(path), areas, activity, table, good, used, source=file)
 
 
-def _spiking(path: Path, file: Any, trials: Trials, area: str | None) -> Recording:
-    """Return a recording of sorted spikes."""
+def _spikes(path: Path, file: Any, area: str | None) -> Units:
+    """Return sorted spikes."""
     units, spikes = file.units, file.units["spike_times"]
     areas, place = _areas(path, file, area)
     column, good = _good(units)
@@ -93,24 +99,15 @@ def _spiking(path: Path, file: Any, trials: Trials, area: str | None) -> Recordi
         with readable(path, "units.spike_times cannot be read"):
             return np.asarray(spikes[unit], dtype=float)
 
-    return Recording(str(path), areas, SpikeTrains(read), trials, good, used, source=file)
+    return areas, (SpikeTrains(read, len(units)),), good, used
 
 
-def _imaged(
-    path: Path, file: Any, trials: Trials, area: str | None, named: str | None
-) -> Recording:
-    """Return a recording of sampled activity."""
+def _traces(path: Path, file: Any, area: str | None, named: str | None) -> Units:
+    """Return sampled activity."""
     chosen = _activity_series(path, file, named)
     parts, areas, good = zip(*(_sampled(path, one, area) for one in chosen.values()), strict=True)
-    return Recording(
-        str(path),
-        np.concatenate(areas),
-        Traces(parts),
-        trials,
-        np.concatenate(good),
-        used={"activity": listed(chosen)},
-        source=file,
-    )
+    used = {"activity": listed(chosen)}
+    return np.concatenate(areas), parts, np.concatenate(good), used
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -239,26 +236,19 @@ def _activity_series(path: Path, file: Any, named: str | None) -> dict[str, Any]
     any.
     """
     series = _series_in(file)
+    rois = {place: one for place, one in series.items() if hasattr(one, "rois")}
+    dff = {place: one for place, one in rois.items() if DFF.search(place)}
+    found = dff or rois or series
     if named is not None:
         found = {p: one for p, one in series.items() if named in (p, one.name)}
         found = found or {p: one for p, one in series.items() if named.lower() in p.lower()}
-        if not found:
-            raise DataError(
-                f"series: no series {named!r} with one column per unit in {path}; there are"
-                f" {listed(one.name for one in series.values())}"
-            )
-        return found
-    rois = {place: one for place, one in series.items() if hasattr(one, "rois")}
-    dff = {place: one for place, one in rois.items() if DFF.search(place)}
-    if not dff and len({place.rpartition("/")[0] for place in rois}) > 1:
+    elif not dff and len({place.rpartition("/")[0] for place in rois}) > 1:
         raise DataError(f"series: choose one of {listed(rois)} in {path}")
-    if not series:
-        kinds = sorted({type(one).__name__ for one in file.objects.values()})
-        raise DataError(
-            f"{path}: must hold spike times, dF/F or another series with one column per unit (got"
-            f" none); it has {listed(kinds)}"
-        )
-    return dff or rois or series
+    if not found:
+        what = "spike times, nor series" if named is None else f"series {named!r}"
+        there = listed(one.name for one in series.values())
+        raise DataError(f"series: no {what} with one column per unit in {path}; there are {there}")
+    return found
 
 
 def _times_of(path: Path, series: Any) -> tuple[np.ndarray, float]:
@@ -314,19 +304,16 @@ def trial_tables(file: Any) -> dict[str, Any]:
 
 def find_trials(path: Path, file: Any, named: str | None) -> Trials:
     """Return the table of trials that ``named`` means, or the one there is."""
-    tables = trial_tables(file)
-    there = listed(f"{name} ({len(table)})" for name, table in tables.items())
-    if named is None:
-        what = "choose a table"
-        found = ["trials"] if "trials" in tables else [*(tables.keys() - {*NOT_TRIALS})]
-    else:
-        found = [name for name in tables if name in (named, f"{named}_presentations")]
-        found = found or [name for name in tables if named.lower() in name.lower()]
-        what = f"{'several tables are' if found else 'no table of intervals is'} called {named!r}"
+    tables, wanted = trial_tables(file), named or "trials"
+    found = [name for name in tables if name in (wanted, f"{wanted}_presentations")]
     if not found and named is None:
-        raise DataError(f"{path}: must hold a table of trials or presentations (got {there})")
+        found = [name for name in tables if name not in NOT_TRIALS]
+    elif not found:
+        found = [name for name in tables if wanted.lower() in name.lower()]
     if len(found) != 1:
-        hint = "" if found or named is None else did_you_mean(named, tables)
+        what = "choose a table" if found else f"no table of intervals is called {wanted!r}"
+        hint = "" if found else did_you_mean(wanted, tables)
+        there = listed(f"{name} ({len(table)})" for name, table in tables.items())
         raise DataError(f"trials: {what} in {path}{hint}; there are {there}")
     table = tables[found[0]]
     if not len(table):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from biorrr.sims.data.arrays import read_npz
 from biorrr.sims.data.dataset import LARGEST, Dataset
 from biorrr.sims.data.files import check_regular, readable
 from biorrr.sims.data.values import DataError, Pair, make
-from biorrr.sims.recordings.activity import Series, SpikeTrains, Traces, Trials, align, bin_edges
+from biorrr.sims.recordings.activity import Series, SpikeTrains, Trials, align, bin_edges
 from biorrr.sims.words import as_text, counted, listed, printable
 
 LAYERS = re.compile(r"\d.*")  # what follows the name of a cortical area: VISp1, VISp2/3, VISp6a
@@ -38,7 +38,7 @@ class Recording:
     areas
         (units,) text, the area of each unit.
     activity
-        Spikes or traces of the units.
+        Spikes or traces; each part has its own units, numbered through in this order.
     trials
         Trials and their events.
     good
@@ -53,7 +53,7 @@ class Recording:
 
     name: str
     areas: np.ndarray
-    activity: SpikeTrains | Traces
+    activity: tuple[SpikeTrains | Series, ...]
     trials: Trials
     good: np.ndarray
     used: Mapping[str, str] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class Recording:
         return cls(
             name,
             np.array([str(as_text(area)) for area in areas.tolist()]),
-            Traces((series,)),
+            (series,),
             table,
             np.ones(units, dtype=bool),
         )
@@ -207,26 +207,28 @@ class Recording:
 
     def take(self, pair: Pair) -> Dataset:
         """Return the binned activity of the two areas that ``pair`` names; see :meth:`pair`."""
-        source, target = pair.source or "", pair.target or ""
+        areas = {"source": pair.source, "target": pair.target}
         notes, used = [*self.notes], dict(self.used)
-        of_source = self._units(source, "source", pair.quality, notes)
-        of_target = self._units(target, "target", pair.quality, notes)
-        if both := {*of_source} & {*of_target}:
+        units = [self._units(area, side, pair.quality, notes) for side, area in areas.items()]
+        if both := set.intersection(*map(set, units)):
             raise DataError(
-                f"target: must share no unit with the source (got {len(both)} in both, {source} and"
-                f" {target})"
+                f"target: must share no unit with the source (got {len(both)} in both,"
+                f" {pair.source} and {pair.target})"
             )
         if pair.condition is None and self.trials.columns:
             notes.append(
                 "all trials are treated as one condition; --condition groups them, by"
                 f" {listed(self.trials.columns)}"
             )
-        starts, bins, conditions = align(self.trials, self.activity.span, pair, used, notes)
-        edges, later = (bin_edges(begin, bins, pair.bin) for begin in (starts, starts + pair.lag))
-        X, x_rates = self._binned(of_source, edges, "source", pair, notes)
-        Y, y_rates = self._binned(of_target, later, "target", pair, notes)
-        used["source"] = f"{source}, {counted(X.shape[1], 'unit')}"
-        used["target"] = f"{target}, {counted(Y.shape[1], 'unit')}"
+        begins, ends = zip(*(one.span for one in self.activity), strict=True)
+        span = max(begins), min(ends)
+        starts, bins, conditions = align(self.trials, span, pair, used, notes)
+        views = []
+        for side, own, lag in zip(areas, units, (0.0, pair.lag), strict=True):
+            edges = bin_edges(starts + lag, bins, pair.bin)
+            views.append(self._binned(own, edges, side, pair, notes))
+            used[side] = f"{areas[side]}, {counted(views[-1][0].shape[1], 'unit')}"
+        (X, x_rates), (Y, y_rates) = views
         return Dataset(
             self.name,
             X,
@@ -237,12 +239,12 @@ class Recording:
             y_rates=y_rates,
             used=used,
             notes=tuple(notes),
-            views=(f"units in {source}", f"units in {target}"),
+            views=(f"units in {pair.source}", f"units in {pair.target}"),
         )
 
     # -- units -------------------------------------------------------------------------------------
 
-    def _units(self, area: str, side: str, quality: str, notes: list[str]) -> list[int]:
+    def _units(self, area: str | None, side: str, quality: str, notes: list[str]) -> list[int]:
         """Return the numbers of the units of an area."""
         if not area:
             raise DataError(f"{side}: choose an area of {self.name}; there are {self.listed_areas}")
@@ -276,6 +278,15 @@ class Recording:
             chosen = chosen & self.good
         return np.flatnonzero(chosen).tolist()
 
+    def _columns(self, units: list[int], edges: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the binned activity of each unit in turn, (trials * bins,); ``units`` ascend."""
+        first = 0
+        for part in self.activity:
+            own = [unit - first for unit in units if first <= unit < first + part.units]
+            if own:
+                yield from part.columns(own, edges)
+            first += part.units
+
     def _binned(
         self, units: list[int], edges: np.ndarray, side: str, pair: Pair, notes: list[str]
     ) -> tuple[np.ndarray, np.ndarray | None]:
@@ -286,16 +297,17 @@ class Recording:
 
         binned = np.empty((len(edges) * (edges.shape[1] - 1), len(units)), order="F")
         with progress_bar(len(units), " units", f"reading {Path(self.name).name}, {side}") as bar:
-            for place, column in enumerate(self.activity.columns(units, edges)):
+            for place, column in enumerate(self._columns(units, edges)):
                 binned[:, place] = column
                 bar.update()
+        counted_spikes = all(one.counted for one in self.activity)
         rates, least, most = binned.mean(axis=0) / pair.bin, binned.min(0), binned.max(0)
         reasons = {
             "with missing values (NaN) in the windows": np.isnan(least),
             f"with values beyond {LARGEST:g}": np.maximum(most, -least) > LARGEST,
             "that never change within the windows": most == least,
             f"that fire less than {pair.minimum_rate:g} spikes per second within the windows": (
-                self.activity.counted & (rates < pair.minimum_rate)
+                counted_spikes & (rates < pair.minimum_rate)
             ),
         }
         kept, left_out = np.ones(len(units), dtype=bool), []
@@ -317,5 +329,5 @@ class Recording:
         binned = binned if kept.all() else binned[:, kept]
         return (
             np.sqrt(binned) if pair.scale == "sqrt" else binned,
-            rates[kept] if self.activity.counted else None,
+            rates[kept] if counted_spikes else None,
         )

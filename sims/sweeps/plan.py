@@ -1,43 +1,48 @@
-"""The plan of a sweep, a grid or a list of settings times seeds, and the table of its points."""
+"""The plan of a sweep: a grid or a list of settings, times seeds."""
 
 from __future__ import annotations
 
-import csv
 import itertools
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from biorrr.files import whole_file
 from biorrr.sims.experiments import experiment_names, find_experiment
-from biorrr.sims.lab.findings import readable
 from biorrr.sims.lab.run_folder import PROVENANCE, read_config
-from biorrr.sims.lab.settings import NO_NUMBERS, Settings, SettingsError, field_named, key_of
-from biorrr.sims.lab.settings import plain as plain_value
+from biorrr.sims.lab.settings import NO_NUMBERS, Settings, SettingsError, field_named, key_of, plain
 
 PROBLEM = ("data", "k", "s", "ridge")  # settings that change the optimum
 MOST_POINTS = 1_000_000  # more is a slip of the pen
-TABLE = "sweep.csv"  # in the sweep's folder
-SHOWN_FAILURES = SHOWN_PROBLEMS = 5
-SHOWN_MEANS = 12  # in a caption
 KEYS = ("experiment", "seeds", "measure", "fixed", "grid", "list")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The points of a sweep."""
+    """The points of a sweep.
+
+    Parameters
+    ----------
+    experiment
+        What runs at each point.
+    points
+        The settings of each, seed included.
+    varied, given
+        Names of the settings that differ between points, and of all that were given, which are the
+        columns of the table; the seed is beside them.
+    source
+        What :func:`make_plan` was given, as TOML can hold it.
+    measure
+        The number that is drawn; the lowest is best.
+    """
 
     experiment: str
-    points: tuple[Settings, ...]  # the settings of each, seed included
-    varied: tuple[str, ...]  # names of the settings that differ between points, the seed aside
-    given: tuple[
-        str, ...
-    ]  # names of the settings that have been given: the columns of the table, beside the seed
-    source: Mapping[str, Any]  # what make_plan was given, as TOML can hold it
-    measure: str  # the number that is drawn; the lowest is best
+    points: tuple[Settings, ...]
+    varied: tuple[str, ...]
+    given: tuple[str, ...]
+    source: Mapping[str, Any]
+    measure: str
 
     @property
     def problem(self) -> list[str]:
@@ -58,19 +63,17 @@ def read_plan(path: Path, circuit: str | None = None, folder: Path | None = None
     for key in values:
         if key not in KEYS:
             raise SettingsError(f"{key}: no such key, in {path}; a sweep has {', '.join(KEYS)}")
-    if circuit is not None:
-        fixed = values.get("fixed", {})
-        values["fixed"] = {**fixed, "circuit": circuit} if isinstance(fixed, Mapping) else fixed
-    return make_plan(**values)
+    return make_plan(**values, circuit=circuit)
 
 
 def make_plan(
     experiment: str = "learn",
     seeds: Any = 1,
     measure: str | None = None,
-    fixed: Mapping[str, Any] | None = None,
+    fixed: Mapping[str, Any] = {},
     grid: Mapping[str, Any] | None = None,
     list: Any = None,
+    circuit: str | None = None,
 ) -> Plan:
     """Lay out the points of a sweep.
 
@@ -89,13 +92,14 @@ def make_plan(
         Values of each setting; all combinations are points.
     list
         The points one by one, each a mapping of settings.
+    circuit
+        The user's own function that returns the circuit, at all points.
     """
     if (grid is None) == (list is None):
         raise SettingsError(
             f"sweep: must have either grid or list (got {'none' if grid is None else 'both'})"
         )
-    known = isinstance(experiment, str) and experiment in experiment_names()
-    declared = find_experiment(experiment) if known else None
+    declared = find_experiment(experiment) if experiment in experiment_names() else None
     if declared is None or declared.not_swept:
         experiments = [find_experiment(name) for name in experiment_names()]
         can_be = ", ".join(one.name for one in experiments if not one.not_swept)
@@ -103,17 +107,14 @@ def make_plan(
         raise SettingsError(f"experiment: must be one of {can_be} (got {experiment!r}{reason})")
     if measure is not None and not isinstance(measure, str):
         raise SettingsError(f"measure: must be the name of a number (got {measure!r})")
-    cls = declared.settings
-    constant = _fields(cls, fixed if fixed is not None else {}, "fixed")
-    seeds = _seeds(seeds)
-    combinations = (
-        _listed(cls, list) if grid is None else _grid(_fields(cls, grid, "grid"), len(seeds))
-    )
+    cls, seeds = declared.settings, _seeds(seeds)
+    constant = _fields(cls, fixed, "fixed") | ({} if circuit is None else {"circuit": circuit})
+    combinations = _listed(cls, list) if grid is None else _grid(cls, grid, len(seeds))
     varied = tuple(dict.fromkeys(name for point in combinations for name in point))
-    if twice := set(varied) & set(constant):
-        raise SettingsError(f"{key_of(min(twice))}: is both fixed and varied; keep one of them")
-    for name in NO_NUMBERS:
-        if name in varied:
+    for name in varied:
+        if name in constant:
+            raise SettingsError(f"{key_of(name)}: is both fixed and varied; keep one of them")
+        if name in NO_NUMBERS:
             raise SettingsError(
                 f"{name}: changes no number, so there is nothing to vary; put it under fixed"
             )
@@ -121,23 +122,22 @@ def make_plan(
         cls(**constant, **point, seed=seed, seeds=1) for point in combinations for seed in seeds
     )
     measure = measure or declared.measure_of(next(iter(made)))
-    source: dict[str, Any] = {
+    source = {
         "experiment": experiment,
         "measure": measure,
         "seeds": seeds,
         "fixed": _spelled(constant),
     }
-    if grid is None or any(
-        None in point.values() for point in combinations
-    ):  # TOML has no None: such are not named
+    # TOML has no None: in a list it is a setting that is not named.
+    if grid is None or any(None in point.values() for point in combinations):
         source["list"] = [_spelled(point) for point in combinations]
     else:
-        source["grid"] = plain_value(grid)
+        source["grid"] = plain(grid)
     return Plan(experiment, tuple(made), varied, (*constant, *varied), source, measure)
 
 
 def _spelled(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key_of(name): plain_value(value) for name, value in values.items() if value is not None}
+    return {key_of(name): plain(value) for name, value in values.items() if value is not None}
 
 
 def _fields(cls: type[Settings], values: Any, where: str) -> dict[str, Any]:
@@ -159,27 +159,25 @@ def _count(name: str, value: Any) -> int:
 
 
 def _seeds(seeds: Any) -> list[int]:
-    if isinstance(seeds, list | tuple):
-        if seeds and all(type(seed) is int and seed >= 0 for seed in seeds):
-            return [*dict.fromkeys(seeds)]
+    if not isinstance(seeds, list | tuple):
+        return [*range(_count("seeds", seeds))]
+    if not seeds or not all(type(seed) is int and seed >= 0 for seed in seeds):
         raise SettingsError(
             "seeds: must be a number of seeds, or a list of whole numbers from 0 on (got"
             f" {seeds!r})"
         )
-    return [*range(_count("seeds", seeds))]
+    return [*dict.fromkeys(seeds)]
 
 
-def _grid(values: dict[str, Any], seeds: int) -> list[dict[str, Any]]:
-    for name, choices in values.items():
-        if not isinstance(choices, list | tuple) or not choices:
-            raise SettingsError(
-                f"{key_of(name)}: must be a list of values, in grid (got {choices!r})"
-            )
-    _count("grid", max(math.prod(map(len, values.values())) * seeds, 1))
-    return [
-        dict(zip(values, combination, strict=True))
-        for combination in itertools.product(*values.values())
-    ]
+def _grid(cls: type[Settings], values: Any, seeds: int) -> list[dict[str, Any]]:
+    """Return all combinations of the values of each setting."""
+    choices = _fields(cls, values, "grid")
+    for name, each in choices.items():
+        if not isinstance(each, list | tuple) or not each:
+            raise SettingsError(f"{key_of(name)}: must be a list of values, in grid (got {each!r})")
+    _count("grid", math.prod(map(len, choices.values())) * seeds)
+    combinations = itertools.product(*choices.values())
+    return [dict(zip(choices, combination, strict=True)) for combination in combinations]
 
 
 def _listed(cls: type[Settings], points: Any) -> list[dict[str, Any]]:
@@ -188,116 +186,3 @@ def _listed(cls: type[Settings], points: Any) -> list[dict[str, Any]]:
             f"list: must be a list of points, each a table of settings (got {points!r})"
         )
     return [_fields(cls, point, "list") for point in points]
-
-
-@dataclass(frozen=True)
-class Table:
-    """The finished points of a sweep, in the order of its plan.
-
-    Parameters
-    ----------
-    plan
-        The sweep.
-    rows
-        Settings, seed, status, numbers and reason of each point, by name; every row has every
-        column.
-    unit
-        Unit of the plan's measure.
-    """
-
-    plan: Plan
-    rows: list[dict[str, Any]]
-    unit: str
-
-    def write(self, out: Path) -> None:
-        """Write the finished points as CSV."""
-        with (
-            whole_file(out / TABLE) as partial,
-            partial.open("w", newline="", encoding="utf-8", errors="replace") as file,
-        ):
-            writer = csv.DictWriter(file, [*self.rows[0]] if self.rows else [])
-            writer.writeheader()
-            writer.writerows(self.rows)
-
-    @property
-    def failed(self) -> list[dict[str, Any]]:
-        """Rows of the points that failed."""
-        return [row for row in self.rows if row["status"] == "failed"]
-
-    @property
-    def means(self) -> dict[tuple, float]:
-        """The measure at each combination of the settings that vary, averaged over the seeds that
-        gave one.
-        """
-        found: dict[tuple, list[float]] = {}
-        for row in self.rows:
-            value, point = (
-                row.get(self.plan.measure),
-                tuple(row[key_of(name)] for name in self.plan.varied),
-            )
-            if isinstance(value, int | float):
-                found.setdefault(point, []).append(value)
-        return {point: sum(values) / len(values) for point, values in found.items()}
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the means against the one or two settings that vary; None where there is nothing to
-        draw.
-        """
-        from biorrr.analysis.figures.grids import plot_means
-
-        plan, means = self.plan, self.means
-        if not means or len(plan.varied) not in (1, 2):
-            return None
-        return plot_means(
-            plan.measure, self.rows, [*map(key_of, plan.varied)], means, problem=plan.problem, ax=ax
-        )
-
-    @property
-    def caption(self) -> str:
-        """Caption of the figure, with the means that it shows."""
-        plan, names = self.plan, [*map(key_of, self.plan.varied)]
-        marks = (
-            "large points are means over seeds, small grey ones single seeds"
-            if len(names) == 1
-            else "each cell is the mean over seeds"
-        )
-        shown = [
-            f"{readable(mean, self.unit)} at {', '.join(map('{} {}'.format, names, point))}"
-            for point, mean in [*self.means.items()][:SHOWN_MEANS]
-        ]
-        return (
-            f"{plan.measure} of {plan.experiment} against {' and '.join(names)}: {marks}. A star"
-            " marks the lowest mean of each problem of which there are several points. Means:"
-            f" {'; '.join(shown)}{'; and so on' if len(self.means) > len(shown) else ''}."
-            f" ({self.report()[0]}.)\n"
-        )
-
-    def report(self) -> list[str]:
-        """Return lines that say how far the sweep has come, what failed and why, and the best point
-        of each problem.
-        """
-        plan, failed = self.plan, self.failed
-        lines = [
-            f"{len(plan.points)} points: {len(self.rows) - len(failed)} done, {len(failed)} failed,"
-            f" {len(plan.points) - len(self.rows)} left"
-        ]
-        for reason, times in Counter(str(row["reason"]) for row in failed).most_common(
-            SHOWN_FAILURES
-        ):
-            lines.append(f"failed {times} times: {reason}")
-        problems: dict[tuple, list[dict[str, Any]]] = {}
-        for row in self.rows:
-            if isinstance(row.get(plan.measure), int | float):
-                problems.setdefault(tuple(row[name] for name in plan.problem), []).append(row)
-        for rows in [*problems.values()][:SHOWN_PROBLEMS]:
-            best = min(rows, key=lambda row: row[plan.measure])
-            where = ", ".join(
-                f"{name} {best[name]}" for name in (*map(key_of, plan.varied), "seed")
-            )
-            value = readable(best[plan.measure], self.unit)
-            lines.append(f"lowest {plan.measure} of a single point {value} at {where}")
-        if len(problems) > SHOWN_PROBLEMS:
-            lines.append(
-                f"and so on for {len(problems)} problems, which differ in {', '.join(plan.problem)}"
-            )
-        return lines

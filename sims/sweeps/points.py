@@ -5,12 +5,16 @@ folder the moment it is finished, and listed in a table.
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
+import math
 import os
 import warnings
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,8 +22,16 @@ import typer
 from biorrr.errors import BiorrrError
 from biorrr.files import whole_file
 from biorrr.sims.experiments import find_experiment
-from biorrr.sims.lab.items import StoppedError, Task, kept_result
-from biorrr.sims.lab.lab import Lab, Workplace, carry_out, evaluate
+from biorrr.sims.lab.findings import readable
+from biorrr.sims.lab.items import (
+    StoppedError,
+    Task,
+    compute_items,
+    digest_of,
+    kept_result,
+    submit_here,
+)
+from biorrr.sims.lab.lab import carry_out, evaluate
 from biorrr.sims.lab.own_circuits import absolute, check_circuit
 from biorrr.sims.lab.run_folder import (
     CONFIG,
@@ -32,39 +44,159 @@ from biorrr.sims.lab.run_folder import (
     lock,
     save_figure,
 )
-from biorrr.sims.lab.settings import BasicSettings, Settings, SettingsError, key_of, provenance
-from biorrr.sims.lab.workers import Dask, Processes, Submit, submit_here
+from biorrr.sims.lab.settings import Settings, SettingsError, key_of, provenance
+from biorrr.sims.lab.workers import Dask, Processes
 from biorrr.sims.lazy import np, xr
-from biorrr.sims.sweeps.plan import TABLE, Plan, Table, make_plan, read_plan
+from biorrr.sims.sweeps.plan import Plan, make_plan, read_plan
 
 if TYPE_CHECKING:
     import pandas
 
     from biorrr.sims.data import Dataset
 
-PLAN, POINTS, RUNS, FIGURE = "sweep.toml", "points", "runs", "sweep.png"  # in the sweep's folder
+# In the sweep's folder.
+PLAN, POINTS, RUNS, FIGURE, TABLE = "sweep.toml", "points", "runs", "sweep.png", "sweep.csv"
 DONE, FAILED = "done", "failed"
+SHOWN = 5  # failures and problems that are listed
+
+SHOWN_MEANS = 12  # in a caption
+
+Row = dict[str, Any]
 
 
-def lab_of(plan: Plan, out: Path, submit: Submit = submit_here) -> Lab:
-    """Return the lab of a sweep, which keeps finished points in its folder."""
-    workplace = Workplace(kept_in=inside(out.absolute(), POINTS), submit=submit)
-    experiment = find_experiment(plan.experiment)
-    return Lab(experiment, BasicSettings(), workplace, (experiment.name,))
+@dataclass(frozen=True)
+class Table:
+    """The finished points of a sweep, in the order of its plan.
+
+    Parameters
+    ----------
+    plan
+        The sweep.
+    rows
+        Settings, seed, status, numbers and reason of each point, by name; every row has every
+        column.
+    unit
+        Unit of the plan's measure.
+    """
+
+    plan: Plan
+    rows: list[Row]
+    unit: str
+
+    @property
+    def names(self) -> list[str]:
+        """Columns of the settings that vary."""
+        return [*map(key_of, self.plan.varied)]
+
+    @property
+    def failed(self) -> list[Row]:
+        """Rows of the points that failed."""
+        return [row for row in self.rows if row["status"] == "failed"]
+
+    @property
+    def lowest_first(self) -> list[Row]:
+        """The rows, those without the measure last."""
+
+        def place(row: Row) -> float:
+            value = row[self.plan.measure]
+            return value if isinstance(value, int | float) else math.inf
+
+        return sorted(self.rows, key=place)
+
+    def grouped(self, names: list[str]) -> dict[tuple, list[Row]]:
+        """Return the rows that have the measure, by their values of the columns ``names``."""
+        groups: dict[tuple, list[Row]] = {}
+        for row in self.rows:
+            if isinstance(row[self.plan.measure], int | float):
+                groups.setdefault(tuple(row[name] for name in names), []).append(row)
+        return groups
+
+    @property
+    def means(self) -> dict[tuple, float]:
+        """The measure at each combination of the settings that vary, averaged over the seeds that
+        gave one.
+        """
+        groups = self.grouped(self.names).items()
+        return {point: fmean(row[self.plan.measure] for row in rows) for point, rows in groups}
+
+    def write(self, out: Path) -> None:
+        """Write the finished points as CSV."""
+        with (
+            whole_file(out / TABLE) as partial,
+            partial.open("w", newline="", encoding="utf-8", errors="replace") as file,
+        ):
+            writer = csv.DictWriter(file, [*self.rows[0]] if self.rows else [])
+            writer.writeheader()
+            writer.writerows(self.rows)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the means against the one or two settings that vary; None where there is nothing to
+        draw.
+        """
+        from biorrr.analysis.figures.grids import plot_means
+
+        plan, means = self.plan, self.means
+        if not means or len(plan.varied) not in (1, 2):
+            return None
+        return plot_means(plan.measure, self.rows, self.names, means, problem=plan.problem, ax=ax)
+
+    @property
+    def caption(self) -> str:
+        """Caption of the figure, with the means that it shows."""
+        marks = (
+            "large points are means over seeds, small grey ones single seeds"
+            if len(self.names) == 1
+            else "each cell is the mean over seeds"
+        )
+        means = [
+            f"{readable(mean, self.unit)} at {', '.join(map('{} {}'.format, self.names, point))}"
+            for point, mean in [*self.means.items()][:SHOWN_MEANS]
+        ]
+        return (
+            f"{self.plan.measure} of {self.plan.experiment} against {' and '.join(self.names)}:"
+            f" {marks}. A star marks the lowest mean of each problem of which there are several"
+            f" points. Means: {'; '.join(means)}. ({self.report()[0]}.)\n"
+        )
+
+    def report(self) -> list[str]:
+        """Return lines that say how far the sweep has come, what failed and why, and the best point
+        of each problem.
+        """
+        plan, failed = self.plan, self.failed
+        lines = [
+            f"{len(plan.points)} points: {len(self.rows) - len(failed)} done, {len(failed)} failed,"
+            f" {len(plan.points) - len(self.rows)} left"
+        ]
+        reasons = Counter(str(row["reason"]) for row in failed)
+        lines += [f"failed {n} times: {reason}" for reason, n in reasons.most_common(SHOWN)]
+        problems = [*self.grouped(plan.problem).values()]
+        for rows in problems[:SHOWN]:
+            best = min(rows, key=lambda row: row[plan.measure])
+            where = ", ".join(f"{name} {best[name]}" for name in (*self.names, "seed"))
+            value = readable(best[plan.measure], self.unit)
+            lines.append(f"lowest {plan.measure} of a single point {value} at {where}")
+        if len(problems) > SHOWN:
+            names = ", ".join(plan.problem)
+            lines.append(f"and so on for {len(problems)} problems, which differ in {names}")
+        return lines
+
+
+def name_of(plan: Plan, settings: Settings) -> str:
+    """Return the name of a point, which its files bear."""
+    digest = digest_of(compute_point, {}, settings)
+    return f"{plan.experiment}-{compute_point.__name__}-{digest}"
 
 
 def path_of(plan: Plan, out: Path, settings: Settings) -> Path:
     """Return the path of the file of a point."""
-    name = lab_of(plan, out).name_item(compute_point, {"settings": settings})
-    return inside(out, POINTS, f"{name}.nc")
+    return inside(out, POINTS, f"{name_of(plan, settings)}.nc")
 
 
 def read_point(plan: Plan, out: Path, settings: Settings) -> xr.Dataset | None:
     """Return the numbers of a point, with its status, reason and data_sha256 as attributes; None if
     it is not finished.
     """
-    path = path_of(plan, out, settings)
-    found = kept_result(path.parent, path.stem)
+    found = kept_result(inside(out, POINTS), name_of(plan, settings))
     if found is None or str(found.attrs.get("status")) not in (DONE, FAILED):
         return None
     # Others may have sent it.
@@ -127,24 +259,24 @@ def failed(error: BaseException) -> xr.Dataset:
     return xr.Dataset(attrs={"status": FAILED, "reason": f"{kind}{error}"})
 
 
-def read_table(plan: Plan, out: Path) -> Table:
+def read_points(plan: Plan, out: Path) -> Table:
     """Return the points of a sweep that are finished in its folder."""
-    points = [(settings, read_point(plan, out, settings)) for settings in plan.points]
-    finished = [(settings, point) for settings, point in points if point is not None]
+    rows: list[Row] = []
+    unit = ""
+    for settings in plan.points:
+        if (point := read_point(plan, out, settings)) is None:
+            continue
+        given = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")}
+        given["status"] = str(point.attrs["status"])
+        numbers = {str(name): one.item() for name, one in point.data_vars.items()}
+        # Settings come first, and are not replaced by numbers of the same name.
+        row = given | {plan.measure: None} | numbers | given
+        rows.append({**row, "reason": point.attrs.get("reason")})
+        unit = unit or str(point.get(plan.measure, point).attrs.get("units", ""))
     # A failed point has no numbers, and the others must not lose theirs by it: every row has every
     # column.
-    names = dict.fromkeys(
-        name for _, point in finished for name in (plan.measure, *map(str, point.data_vars))
-    )
-    rows = []
-    for settings, point in finished:
-        row = {key_of(name): _cell(getattr(settings, name)) for name in (*plan.given, "seed")}
-        row["status"] = str(point.attrs["status"])
-        row |= {n: point[n].item() if n in point else None for n in names if n not in row}
-        rows.append({**row, "reason": point.attrs.get("reason")})
-    measured = [point[plan.measure] for _, point in finished if plan.measure in point]
-    units = (str(one.attrs.get("units", "")) for one in measured)
-    return Table(plan, rows, next(filter(None, units), ""))
+    names = dict.fromkeys(name for row in rows for name in row if name != "reason")
+    return Table(plan, [{name: row.get(name) for name in (*names, "reason")} for row in rows], unit)
 
 
 def _cell(value: Any) -> Any:
@@ -187,7 +319,9 @@ def sweep(
     """
     import pandas
 
-    table = _carry_out(make_plan(**points), Path(out), workers, scheduler, folders, retry)
+    table = _carry_out(
+        make_plan(**points), Path(out), workers, scheduler, folders=folders, retry=retry
+    )
     return pandas.DataFrame(table.rows)
 
 
@@ -259,9 +393,10 @@ def command(
     # Named after the file and not after the time, so that the same command finds what is finished.
     out = out or Path("runs") / f"sweep-{file.stem}"
     if status:
-        _report(read_table(plan, out), out)
+        _report(read_points(plan, out), out)
     else:
-        _finish(_carry_out(plan, out, workers, scheduler, folders, retry), out)
+        done = _carry_out(plan, out, workers, scheduler, folders=folders, retry=retry)
+        _finish(done, out)
 
 
 def resume_sweep(out: Path, circuit: str | None) -> None:
@@ -276,20 +411,21 @@ def resume_sweep(out: Path, circuit: str | None) -> None:
             f" sweep {out / PLAN} --out {out}"
         )
     check_circuit(f"the sweep in {out}", used.pop(), circuit)
-    if len(read_table(plan, out).rows) == len(plan.points) and (out / TABLE).exists():
+    if len(read_points(plan, out).rows) == len(plan.points) and (out / TABLE).exists():
         print(f"{out}: finished; nothing to resume")
         return
     folders = inside(out, RUNS).is_dir()
-    _finish(_carry_out(plan, out, None, None, folders, retry=False, resumed=True), out)
+    _finish(_carry_out(plan, out, folders=folders, resumed=True), out)
 
 
 def _carry_out(
     plan: Plan,
     out: Path,
-    workers: int | None,
-    scheduler: str | None,
-    folders: bool,
-    retry: bool,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    *,
+    folders: bool = False,
+    retry: bool = False,
     resumed: bool = False,
 ) -> Table:
     """Compute what is not finished, and write table and figure."""
@@ -313,23 +449,24 @@ def _carry_out(
         # A table means that nothing is left to do, unless an interruption has left one.
         inside(out, TABLE).unlink(missing_ok=True)
         try:
-            lab_of(plan, out, submit).map(
+            compute_items(
                 compute_point,
-                {"settings": ("point", plan.points)},
-                plan.experiment,
-                data,
-                folders,
-                os.getcwd(),
+                {name_of(plan, one): {"settings": one} for one in plan.points},
+                (plan.experiment, data, folders, os.getcwd()),
+                settings=None,
+                place=inside(out.absolute(), POINTS),
+                submit=submit,
+                title=plan.experiment,
                 on_error=failed,
             )
-            table = read_table(plan, out)
+            table = read_points(plan, out)
             if (axes := table.plot()) is not None:
                 with whole_file(out / FIGURE) as path:
                     save_figure(axes, path)
                 with whole_file(out / "sweep.md") as path:
                     path.write_text(table.caption, encoding="utf-8")
         finally:
-            table = read_table(plan, out)
+            table = read_points(plan, out)
             table.write(out)
     return table
 
@@ -343,21 +480,18 @@ def _forget_stale(
     for settings in plan.points:
         path, point = path_of(plan, out, settings), read_point(plan, out, settings)
         inside(out, RUNS, path.stem)  # refuses links
-        if point is None:
-            stale = True
-        elif point.attrs["status"] == FAILED:
-            stale = retry
-        else:
-            checksum = checksum_of(*map(data.__getitem__, settings.every_data))
-            stale = point.attrs.get("data_sha256") != checksum
-            if stale and resumed:
-                raise FolderError(
-                    f"data: changed since the sweep in {out} began (another checksum); put back"
-                    " what they were, or compute all points again: biorrr sweep"
-                    f" {out / PLAN} --out {out}"
-                )
-        if stale:
+        if point is None or (retry and point.attrs["status"] == FAILED):
             path.unlink(missing_ok=True)
+            continue
+        checksum = checksum_of(*map(data.__getitem__, settings.every_data))
+        if point.attrs.get("data_sha256", checksum) == checksum:  # a failed point has none
+            continue
+        if resumed:
+            raise FolderError(
+                f"data: changed since the sweep in {out} began (another checksum); put back what"
+                f" they were, or compute all points again: biorrr sweep {out / PLAN} --out {out}"
+            )
+        path.unlink()
 
 
 def _report(table: Table, out: Path) -> None:

@@ -7,7 +7,16 @@ import pytest
 
 from biorrr.circuit import Microcircuit
 from biorrr.errors import InputError
-from biorrr.models import DistalSynapses, Leaky, Pathway, ProximalSynapses, Rate, Rates, Term
+from biorrr.models import (
+    DistalSynapses,
+    Leaky,
+    Pathway,
+    ProximalSynapses,
+    Rate,
+    Rates,
+    SparseConnections,
+    Term,
+)
 from biorrr.models.expressions import add, evaluate, names_in, product, silencers, terms_of
 
 RULES = (
@@ -43,8 +52,9 @@ def test_a_rule_of_terms_is_kept_as_text():
     terms = [Term("eta", "y_pre", "z_post - a_post"), Term("-eta * (1 - s) * w")]
     rule = replace(DistalSynapses(), change=terms)
     assert rule.change == "eta * y_pre * (z_post - a_post) - eta * (1 - s) * w"
-    assert rule.times("connected").change == f"connected * ({rule.change})"
-    assert rule.times("connected").replay == ""
+    sparse = SparseConnections(0.5, 0.5).alter_part(rule)
+    assert sparse.change == f"connected * ({rule.change})"
+    assert sparse.replay == ""
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ def test_it_is_a_value(theory):
     assert pickle.loads(pickle.dumps(one)) == one
     assert one.parts(4) == one.parts(4)
     assert one.start(5, 4, seed=1)[one.filters].shape == (5, 3)
-    assert one.start(5, 4, seed=1)[one.readout].shape == (4, 3)
-    assert one.apical in one.parts(4)["pyramidal"].declared
+    assert (4, 3) in {matrix.shape for matrix in one.start(5, 4, seed=1).values()}
 
 
 @pytest.mark.parametrize("theory", ALL)
@@ -29,7 +28,6 @@ def test_it_is_short_and_opens_with_citation_and_equations(theory):
     assert sum(isinstance(node, ast.stmt) for node in ast.walk(tree)) < 30
     for said in ("(20", "Original", "Simplified"):
         assert said in theory.__doc__
-    assert theory().citation
 
 
 def test_wrong_values_are_refused_in_words():

@@ -233,8 +233,8 @@ def test_resume_asks_for_it_again(own, capsys):
     assert (code, err) == (
         2,
         (
-            f"biorrr: circuit: the run in cut has used {named} (got {own.name}:other); name the"
-            " same one\n"
+            f"biorrr: circuit: the run in cut has used {named} (got {own.name}:other), which is run"
+            f" only if you name it: add --circuit {named}\n"
         ),
     )
     assert biorrr(capsys, "report", "cut")[0] == 2

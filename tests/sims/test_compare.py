@@ -28,7 +28,6 @@ from biorrr.sims.comparisons.contenders import (
 from biorrr.sims.data.dataset import Dataset
 from biorrr.sims.experiments.compare import CompareSettings, compare
 from biorrr.sims.lab import Lab, Task
-from biorrr.sims.lab.lab import Workplace
 
 SMALL = {
     "data": '{name="synthetic", samples=300, m=8, n=6}',
@@ -42,7 +41,7 @@ SMALL = {
 def loaded(given, **settings):
     """Return what is compared where the settings name the ``given`` data."""
     chosen = CompareSettings(k=(1,), **settings)
-    return load_views(Lab(compare, chosen, Workplace(given={chosen.data: given})))
+    return load_views(Lab(compare, chosen, given={chosen.data: given}))
 
 
 def test_mediamill_is_compared_in_the_papers_direction_and_other_data_as_given():

@@ -4,6 +4,7 @@ traceback.
 
 import contextlib
 import io
+import json
 import os
 import random
 import shutil
@@ -22,7 +23,6 @@ from biorrr.circuit.simulation import recorder
 from biorrr.errors import InputError
 from biorrr.sims import main
 from biorrr.sims.data import DataError, load
-from biorrr.sims.lab.run_folder import Inventory
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps.plan import KEYS, make_plan, read_plan
 from biorrr.sims.sweeps.points import read_point
@@ -300,7 +300,7 @@ def strangers(tmp_path_factory, write_point):
     (run / "summary.json").write_text('{"ended": "done", "excess": 0.1}')
     (run / "x.svg").write_text("<svg/>")
     kinds = {"run.nc": "run", "x.svg": "figure", "x.png": "figure"}
-    (run / "inventory.json").write_text(Inventory(kinds).text())
+    (run / "inventory.json").write_text(json.dumps({"files": kinds}))
     np.savez(run / "own.npz", X=X, Y=Y)
     (swept / "sweep.toml").write_text("[grid]\nk = [1, 2]\n[provenance]\nexperiment = 'sweep'\n")
     plan = read_plan(swept / "sweep.toml")
@@ -416,7 +416,8 @@ def damage(folder, rng, private):
 @pytest.mark.parametrize("count", [30, pytest.param(500, marks=pytest.mark.slow)])
 def test_damaged_folders_give_a_result_or_one_sentence(count, strangers, tmp_path, monkeypatch):
     """Reported, resumed and asked for their state, each within ten seconds."""
-    monkeypatch.setattr("biorrr.sims.lab.workers.submit_here", lambda *_: iter(()))
+    for module in ("items", "workers"):
+        monkeypatch.setattr(f"biorrr.sims.lab.{module}.submit_here", lambda *_: iter(()))
     run, swept, private = strangers
     for seed in range(count):
         rng = random.Random(seed)

@@ -212,7 +212,7 @@ def test_algebra_fails_where_something_else_is_solved(data, monkeypatch):
 
 
 def test_the_circuit_is_the_algorithm_and_another_circuit_is_not(data):
-    settings = theorems.AlgebraSettings(engine="numpy", ridge=0.1)
+    settings = theorems.LearnerSettings(engine="numpy", ridge=0.1)
     assert theorems.implemented(data, settings, 0.5).holds is True
 
     class Other:

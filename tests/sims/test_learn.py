@@ -19,7 +19,6 @@ from biorrr.models import Rate, Rates
 from biorrr.sims import main
 from biorrr.sims.data import load
 from biorrr.sims.lab import run_folder
-from biorrr.sims.lab.run_folder import Inventory
 
 DATA = '{name="synthetic", samples=60, m=6, n=5, latents=2}'
 SMALL = ["--data", DATA, "--engine", "numpy", "--epochs", "2"]
@@ -57,9 +56,9 @@ def test_run_folder(learned):
         "run.nc",
         "summary.json",
     ]
-    inventory = Inventory.read(json.loads((folder / "inventory.json").read_text()))
-    assert sorted(inventory.files) == sorted(path.name for path in folder.iterdir())
-    figures = {*inventory.of_kind("figure")}
+    files = json.loads((folder / "inventory.json").read_text())["files"]
+    assert sorted(files) == sorted(path.name for path in folder.iterdir())
+    figures = {name for name, kind in files.items() if kind == "figure"}
     assert figures == {path.name for path in folder.glob("*.png")}
     assert {path.stem for path in folder.glob("*.md")} == {
         path.stem for path in folder.glob("*.png")

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import types
 import warnings
-from dataclasses import dataclass
 from importlib.metadata import version
 
 import pytest
@@ -18,7 +17,6 @@ from biorrr.sims.lab.items import StoppedError
 from biorrr.sims.lab.settings import Settings, option
 
 
-@dataclass(frozen=True, kw_only=True)
 class Toast(Settings):
     slices: int = option(2, "slices of bread", short="n", at_least=1)
     dark: bool = option(False, "until it is black")

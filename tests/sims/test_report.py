@@ -12,7 +12,7 @@ import pytest
 from biorrr.sims import main
 from biorrr.sims.cli.report import gather_figures, gather_run, gather_sweep, shown
 from biorrr.sims.lab.claims import Claim
-from biorrr.sims.lab.run_folder import FIGURE, FolderError, Inventory, lock
+from biorrr.sims.lab.run_folder import FIGURE, FolderError, lock
 from biorrr.sims.sweeps.plan import read_plan
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -29,11 +29,8 @@ SVG = (
 def write_folder(path, experiment, summary=None, settings="", units=None):
     """A run folder as an experiment leaves it."""
     path.mkdir()
-    inventory = Inventory(
-        {"x.svg": FIGURE},
-        {n: {"unit": u} for n, u in (units or {}).items()},
-    )
-    (path / "inventory.json").write_text(inventory.text())
+    inventory = {"files": {"x.svg": FIGURE}, "units": units or {}}
+    (path / "inventory.json").write_text(json.dumps(inventory))
     (path / "x.svg").write_text(SVG)
     (path / "x.md").write_text("A rectangle.\n")
     (path / "config.toml").write_text(
@@ -192,6 +189,7 @@ def test_says_which_folder_has_no_run(tmp_path, capsys):
     assert "has no run in it (config.toml is missing); give a run's folder, or a sweep's" in said(
         tmp_path
     )
+    (tmp_path / "summary.json").write_text("{}")
     (tmp_path / "config.toml").write_text("[provenance]\nexperiment = 'learn; rm -r /'\n")
     assert "config.toml must name the experiment it is of (got 'learn; rm -r /')" in said(tmp_path)
     (tmp_path / "config.toml").write_text("k = \n")

@@ -412,7 +412,7 @@ def test_other_versions_are_warned_of(short_run, tmp_path, capsys):
             "must name the experiment it is of (got ['learn'])",
         ),
         ("k = 0\n[provenance]\nexperiment = 'learn'", "k: must be at least 1 (got 0)"),
-        ("= broken", "is not valid TOML"),
+        ("= broken", "config.toml: damaged (Invalid statement"),
     ],
 )
 def test_what_is_no_run_exits_2(tmp_path, capsys, config, sentence):

@@ -17,7 +17,6 @@ from biorrr.sims.experiments.robustness import (
     DEPARTURES,
     LESIONS,
     MILLIVOLT_DEPARTURES,
-    Reference,
     RobustnessSettings,
     last_tolerated,
     try_departure,
@@ -58,11 +57,11 @@ def test_without_order_all_that_are_tolerated_count():
     "ranges", [DEPARTURES, MILLIVOLT_DEPARTURES], ids=["algebraic", "millivolts"]
 )
 def test_every_value_of_every_departure_is_a_change(ranges):
-    reference, plain = Reference(plateau=0.1, k=2), Microcircuit(2).blueprint(5, 4)
+    plain = Microcircuit(2).blueprint(5, 4)
     for departure in ranges.values():
         assert len(set(departure.values)) == len(departure.values)
         for value in departure.values:
-            change = departure.change(value, reference)
+            change = departure.change(value, 0.1, 2)
             if lesion := change.get("lesion"):
                 assert isinstance(LESIONS[lesion](5, np.ones((10, 5)), np.ones((10, 4))), Event)
             else:
@@ -115,7 +114,7 @@ def test_every_excess_is_beside_its_value_and_seed():
     np.testing.assert_allclose(results["delay"], [[11, 12, 13], [21, 22, 23]])
     assert results["delay_value"].values.tolist() == [1, 2]
     rms = np.sqrt((2 * 1 + 2 * 4 + 9) / 5)
-    assert asked[-1][-1] == Reference(plateau=pytest.approx(rms), k=2)
+    assert asked[-1][-1] == pytest.approx(rms)
 
 
 def test_the_size_of_plateaus_is_that_of_the_second_half_of_learning(monkeypatch):
@@ -176,7 +175,7 @@ def test_a_departure_that_diverges_at_once_is_a_result(cell, departure, monkeypa
     )
     exact = ExactSolution(data.X, data.Y, 0.0, 0.1)
     trial = {"departure": departure, "place": 0, "seed": 0}
-    assert try_departure(job, data, exact, Reference(0.1, 2), **trial) == {"excess": 1.0}
+    assert try_departure(job, data, exact, 0.1, **trial) == {"excess": 1.0}
 
 
 def test_unknown_departure(capsys):

@@ -19,11 +19,11 @@ import xarray as xr
 
 from biorrr.circuit import Diverged
 from biorrr.sims import main, sweep
-from biorrr.sims.lab import Findings, Quantity, lab
+from biorrr.sims.lab import Findings, Quantity, items
 from biorrr.sims.lab.settings import SettingsError
 from biorrr.sims.sweeps import points as points_of
-from biorrr.sims.sweeps.plan import TABLE, Table, make_plan, read_plan
-from biorrr.sims.sweeps.points import path_of
+from biorrr.sims.sweeps.plan import make_plan, read_plan
+from biorrr.sims.sweeps.points import TABLE, Table, path_of
 
 FIXED = {"epochs": 1, "engine": "numpy"}
 
@@ -611,7 +611,7 @@ def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypat
         "grid": {"k": [1, 2]},
         "fixed": {**FIXED, "data": '{name="synthetic", samples=40, m=5, n=4}'},
     }
-    keep = lab.keep_result
+    keep = items.keep_result
 
     def interrupted(place, *args):
         keep(place, *args)
@@ -619,7 +619,7 @@ def test_a_sweep_killed_after_its_last_point_is_not_finished(tmp_path, monkeypat
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(lab, "keep_result", interrupted)
+        patch.setattr(items, "keep_result", interrupted)
         with pytest.raises(KeyboardInterrupt):
             sweep(out=out, workers=0, **points)
     assert len(pd.read_csv(out / TABLE)) == 1

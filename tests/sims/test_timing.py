@@ -97,7 +97,7 @@ def judged(tau_x=1.31, with_traces=6.0, without=70.0, moved=0, narrowed=1.0):
         round(moved / (positions[1] - positions[0])),
     )
     angles = [[[without]] * 2, [[with_traces]] * 2]
-    results = theory(settings).assign(
+    results = theory(settings.tau_x, settings.tau_plateau).assign(
         change=(("rule", "lag"), [curve] * 2),
         angle=(("rule", "delay", "seed"), angles),
         excess=(("rule", "delay", "seed"), np.full((2, 2, 1), 0.1)),

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import json
 import resource
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
 from typing import Any
 
 from biorrr.sims.comparisons.judgements import PAPER_ROWS, POINTS
@@ -77,7 +76,6 @@ REST = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class PaperSettings(ExperimentSettings, seeds=20):
     """Settings of ``biorrr paper``."""
 
@@ -117,7 +115,12 @@ def paper(lab: Lab, settings: PaperSettings) -> Findings:
         if any(claim.untestable for claim in one.claims)
     }
     tested = {name: one for name, one in found.items() if name not in missing}
-    judged = sentences(claim for one in tested.values() for claim in claims_of(one))
+    # What a chapter bears on is its claims, of robustness the cost of apical drive.
+    judged = sentences(
+        claim
+        for one in tested.values()
+        for claim in (apical_drive(one) if one.experiment == "robustness" else one.claims)
+    )
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     seconds = sum(one.ru_utime + one.ru_stime for one in usage)
     run = {name: one.headline for name, one in tested.items()}
@@ -152,24 +155,16 @@ def chapters_of(settings: PaperSettings) -> dict[str, tuple[Experiment, Any]]:
     """
     made: dict[str, tuple[Experiment, Any]] = {}
     for name, (command, own) in CHAPTERS.items():
-        if settings.quick and name not in QUICK_CHAPTERS:
-            continue
-        if settings.only and name not in settings.only:
+        if name not in (settings.only or CHAPTERS) or (
+            settings.quick and name not in QUICK_CHAPTERS
+        ):
             continue
         chapter = OWN.get(command) or find_experiment(command)
-        known: dict[str, Any] = {field.name: field.default for field in fields(chapter.settings)}
-        given = {
-            key: getattr(settings, key)
-            for key in ("seed", "engine", "circuit", "format", "checkpoint")
-        } | own
-        given["seeds"] = min(settings.seeds, own.get("seeds", known["seeds"]))
+        shared = ("seed", "engine", "circuit", "format", "checkpoint")
+        given = {key: getattr(settings, key) for key in shared} | own
+        given["seeds"] = min(settings.seeds, own.get("seeds", chapter.settings.seeds))
         made[name] = chapter, chapter.settings(**given)
     return made
-
-
-def claims_of(found: Findings) -> Iterable[Claim]:
-    """Return the claims about sentences of the paper that a chapter bears on."""
-    return apical_drive(found) if found.experiment == "robustness" else found.claims
 
 
 def apical_drive(found: Findings) -> Iterator[Claim]:
@@ -186,7 +181,6 @@ def apical_drive(found: Findings) -> Iterator[Claim]:
                 continue
             driven = results["apical_events"].sel(data=data, apical_events_value=size).values
             silent = results["all_or_none"].sel(data=data, all_or_none_value=size).values
-            medians = {"with": np.median(driven), "without": np.median(silent)}
             yield Claim.over_seeds(
                 driven - silent,
                 text=(
@@ -199,8 +193,8 @@ def apical_drive(found: Findings) -> Iterator[Claim]:
                 data=str(data),
                 case=f"plateaus of {size:g} r.m.s.",
                 numbers={
-                    f"median excess {which} apical drive in %": 100 * float(median)
-                    for which, median in medians.items()
+                    "median excess with apical drive in %": 100 * float(np.median(driven)),
+                    "median excess without apical drive in %": 100 * float(np.median(silent)),
                 },
                 run=(
                     "excess with apical drive, each plateau adding 0.8 to the output, minus the"

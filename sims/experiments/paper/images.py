@@ -9,7 +9,7 @@ comparable, not that either is near the optimum.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -47,7 +47,6 @@ COMPARABLE = 0.05
 PLACE = 'supplement F, "More numerical experiments"; Fig. 7, Table 1'
 
 
-@dataclass(frozen=True, kw_only=True)
 class ImagesSettings(ExperimentSettings, seeds=5):
     """Settings of the chapter on pictures."""
 

@@ -5,7 +5,6 @@ one of Alg. 2.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Any
@@ -42,7 +41,6 @@ OPTIMAL = 0.001  # excess over the optimum at the end of the offline algorithm
 SATURATION = 'supplement C, "Saturation of the Bio-RRR inequality constraint"'
 
 
-@dataclass(frozen=True, kw_only=True)
 class ConvergenceSettings(ComparisonSettings, seeds=20):
     """Problems that are solved."""
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from biorrr.sims.lab import Claim
 from biorrr.sims.lab.claims import BETTER, FAILS, HOLDS, NOT_JUDGED, OTHER_SETTING, UNDECIDED
+from biorrr.sims.lab.findings import plain
 
-VERDICTS = (
-    FAILS,
-    UNDECIDED,
-    OTHER_SETTING,
-    NOT_JUDGED,
-    BETTER,
-    HOLDS,
-)  # the one that decides a sentence first
+# The one that decides a sentence first.
+VERDICTS = (FAILS, UNDECIDED, OTHER_SETTING, NOT_JUDGED, BETTER, HOLDS)
 INTRODUCTION = """# The paper, sentence by sentence
 
 `biorrr paper` checks what Golkar et al. (NeurIPS 2020) and its supplement say. The table quotes each sentence in a few
@@ -67,38 +61,34 @@ def sentences(claims: Iterable[Claim]) -> list[list[Claim]]:
     grouped: dict[str, list[Claim]] = {}
     for claim in claims:
         grouped.setdefault(claim.text, []).append(claim)
-    return [
-        sorted(cases, key=lambda one: (VERDICTS.index(one.verdict), -_strain(one)))
-        for cases in grouped.values()
-    ]
 
+    def urgency(case: Claim) -> tuple[int, float]:
+        """Return the rank of the verdict, and how far the value lies within its nearest bound."""
+        assert case.value is not None
+        return VERDICTS.index(case.verdict), min(case.high - case.value, case.value - case.low)
 
-def _strain(case: Claim) -> float:
-    """Return how far the value lies beyond its nearest bound; negative within the bounds."""
-    assert case.value is not None
-    return max(case.value - case.high, case.low - case.value)
+    return [sorted(cases, key=urgency) for cases in grouped.values()]
 
 
 def record(cases: list[Claim]) -> dict[str, Any]:
     """Return the entry of paper.json for a sentence."""
-    return {"quote": cases[0].text, "place": cases[0].place, "cases": [_case(one) for one in cases]}
-
-
-def _case(claim: Claim) -> dict[str, Any]:
-    """Return what paper.json says of one case."""
-    return {
-        "case": claim.label,
-        "value": claim.value if claim.value is not None and math.isfinite(claim.value) else None,
-        "number": claim.measured,
-        "bounds": claim.bounds,
-        "verdict": claim.verdict,
-        "run": claim.run,
-        "reason": claim.unjudged or claim.setting,
-        "numbers": ", ".join(
-            f"{name} {one:.3g}" if isinstance(one, float) else f"{name} {one}"
-            for name, one in claim.numbers.items()
-        ),
-    }
+    told = [
+        {
+            "case": case.label,
+            "value": plain("value", case.value),
+            "number": case.measured,
+            "bounds": case.bounds,
+            "verdict": case.verdict,
+            "run": case.run,
+            "reason": case.unjudged or case.setting,
+            "numbers": ", ".join(
+                f"{name} {one:.3g}" if isinstance(one, float) else f"{name} {one}"
+                for name, one in case.numbers.items()
+            ),
+        }
+        for case in cases
+    ]
+    return {"quote": cases[0].text, "place": cases[0].place, "cases": told}
 
 
 def markdown(found: Mapping[str, Any]) -> str:
@@ -147,11 +137,7 @@ def _details(sentence: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown."""
-    lines = [[*heads]]
-    lines += [
-        ["---"] * len(lines[0]),
-        *([cell.replace("|", "&#124;") for cell in row] for row in rows),
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    below = [[cell.replace("|", "&#124;") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, ["---"] * len(heads), *below])

@@ -9,7 +9,6 @@ samples is drawn for each pair. Data are centred.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -49,7 +48,6 @@ ALGORITHMS = {"Bio-RRMSE": ("biorrr", "OnlineBioRRR"), "ANN": ("ann", "TwoLayerA
 PLACE = 'supplement E, "Numerical experiment details", RRMSE'
 
 
-@dataclass(frozen=True, kw_only=True)
 class SensitivitySettings(ComparisonSettings, seeds=3):
     """Settings of the chapter on learning rates, which the paper prints for MediaMill."""
 

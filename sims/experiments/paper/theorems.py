@@ -5,20 +5,18 @@ algorithm.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
-from biorrr.sims.data import Data, Dataset
+from biorrr.sims.data import Dataset
 from biorrr.sims.experiments.plateau import PLACE as INTERPRETATION
 from biorrr.sims.lab import (
     Claim,
-    ExperimentSettings,
     Findings,
     Lab,
+    LearnerSettings,
     Quantity,
     default_ridge,
     experiment,
-    option,
 )
 from biorrr.sims.lazy import analysis, models, np
 
@@ -30,19 +28,8 @@ PRESENTED = 300  # samples to circuit and algorithm
 NEURAL_CIRCUIT = 'Sec. 5.1, "Neural circuit"'
 
 
-@dataclass(frozen=True, kw_only=True)
-class AlgebraSettings(ExperimentSettings):
-    """Problem on which the algebra is checked."""
-
-    data: Data = option("digits", "name of a data set")
-    k: int = option(2, "rank", at_least=1)
-    ridge: float | None = option(
-        None, "added to Cxx and Cyy on the diagonal; 0.1 trace(Cxx)/m by default", at_least=0
-    )
-
-
 @experiment(shows="the paper's algebra, checked by number", takes="5 s")
-def algebra(lab: Lab, settings: AlgebraSettings) -> Findings:
+def algebra(lab: Lab, settings: LearnerSettings) -> Findings:
     """Check that CCA is RRR, rules are local, the output is feedforward and the circuit is the
     algorithm.
     """
@@ -66,7 +53,7 @@ def algebra(lab: Lab, settings: AlgebraSettings) -> Findings:
     )
 
 
-def equivalence(centred: Dataset, settings: AlgebraSettings, **about: Any) -> Claim:
+def equivalence(centred: Dataset, settings: LearnerSettings, **about: Any) -> Claim:
     """Judge that M has the squared canonical correlations for eigenvalues at s = 1.
 
     The correlations come from the generalized eigenproblem of supplement A, the eigenvalues from
@@ -79,23 +66,20 @@ def equivalence(centred: Dataset, settings: AlgebraSettings, **about: Any) -> Cl
     assert settings.ridge is not None
     C = covariances(centred.X, centred.Y, settings.ridge)
     A = np.block([[np.zeros_like(C.xx), C.xy], [C.xy.T, np.zeros_like(C.yy)]])
-    correlations = linalg.eigh(A, linalg.block_diag(C.xx, C.yy), eigvals_only=True)[::-1][
-        : settings.k
-    ]
-    eigenvalues = analysis.ExactSolution(centred.X, centred.Y, 1.0, settings.ridge).eigenvalues[
-        : settings.k
-    ]
+    correlations = linalg.eigh(A, linalg.block_diag(C.xx, C.yy), eigvals_only=True)[::-1]
+    eigenvalues = analysis.ExactSolution(centred.X, centred.Y, 1.0, settings.ridge).eigenvalues
+    deviations = np.abs(eigenvalues[: settings.k] / correlations[: settings.k] ** 2 - 1)
     return Claim(
         text="the objective is equivalent to Canonical Correlation Analysis (for Sigma = Cyy^-1)",
         place='Sec. 3.1, "Problem formulation"; supplement A, "Equivalence of CCA and RRR"',
-        value=float(np.max(np.abs(eigenvalues / correlations**2 - 1))),
+        value=float(deviations.max()),
         high=EQUAL,
         run="eigenvalues of M beside squared canonical correlations, relative deviation",
         **about,
     )
 
 
-def every_sigma(centred: Dataset, settings: AlgebraSettings, **about: Any) -> Claim:
+def every_sigma(centred: Dataset, settings: LearnerSettings, **about: Any) -> Claim:
     """Judge that the rank-unconstrained regression, and with it y~, is the same for every Sigma.
 
     With Sigma = L'L the objective is ||LY - LWX||^2: LY is regressed on X, and the solution is
@@ -103,9 +87,8 @@ def every_sigma(centred: Dataset, settings: AlgebraSettings, **about: Any) -> Cl
     """
     assert settings.ridge is not None
     (T, m), n = centred.X.shape, centred.Y.shape[1]
-    X = np.vstack(
-        [centred.X, np.sqrt(T * settings.ridge) * np.eye(m)]
-    )  # the ridge as further samples with y = 0
+    # The ridge as further samples with y = 0.
+    X = np.vstack([centred.X, np.sqrt(T * settings.ridge) * np.eye(m)])
     Y = np.vstack([centred.Y, np.zeros((m, n))])
     Cyy = centred.Y.T @ centred.Y / T + settings.ridge * np.eye(n)
     drawn = np.random.default_rng(settings.seed).standard_normal((n, 2 * n))
@@ -149,9 +132,8 @@ def local(rules: list[Any], **about: Any) -> Claim:
 def outputs(circuit: Any, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Return the outputs of the circuit's neurons in one tick per sample, (100, k), and Vx'x."""
     X, Y = data.X[:100], data.Y[:100]
-    with warnings.catch_warnings(
-        action="ignore"
-    ):  # of samples too few to be centred: nothing is learned from them
+    # Of samples too few to be centred: nothing is learned from them.
+    with warnings.catch_warnings(action="ignore"):
         run = circuit.run(
             X, Y, order="sequential", plastic=False, record=("z",), every=1, progress=False
         )
@@ -170,7 +152,7 @@ def feedforward(z: np.ndarray, projected: np.ndarray, **about: Any) -> Claim:
     )
 
 
-def implemented(centred: Dataset, settings: AlgebraSettings, s: float, **about: Any) -> Claim:
+def implemented(centred: Dataset, settings: LearnerSettings, s: float, **about: Any) -> Claim:
     """Judge that the circuit, synapse by synapse, learns what Alg. 2 learns from the same samples.
 
     Without a ridge: the paper adds one to the algorithm, and replay, by which the circuit has one,
@@ -179,24 +161,21 @@ def implemented(centred: Dataset, settings: AlgebraSettings, s: float, **about: 
     rng = np.random.default_rng(settings.seed)
     X, Y = (view / np.sqrt(np.square(view).sum(axis=1).mean()) for view in (centred.X, centred.Y))
     order = rng.integers(len(X), size=PRESENTED)
-    k, rates = (
-        settings.k,
-        models.Rates(models.Rate(0.1, 1_000), models.Rate(0.05, 1_000), models.Rate(0.02, 1_000)),
-    )
+    x, y, q = (models.Rate(eta0, 1_000) for eta0 in (0.1, 0.05, 0.02))
+    k, rates = settings.k, models.Rates(x, y, q)
     start: dict[str, Any] = {
         "Vx0": rng.standard_normal((X.shape[1], k)) / 10,
         "Vy0": rng.standard_normal((Y.shape[1], k)) / 10,
+        "Q0": np.eye(k) / 3,
+        "R0": np.eye(k) / 3,
     }
-    start |= {"Q0": np.eye(k) / 3, "R0": np.eye(k) / 3}
     with warnings.catch_warnings(action="ignore"):  # of constant columns
         circuit = settings.make_circuit(k=k, s=s, rates=rates, ridge=0.0, **start)
         run = circuit.run(X, Y, order=order, snapshots=1, record=(), progress=False)
     algorithm = analysis.OnlineBioRRR(k, s=s, rates=rates, ridge=0.0, **start).partial_fit(
         X[order], Y[order]
     )
-    pairs = [
-        (getattr(run, name), getattr(algorithm, f"{name}_")) for name in ("Vx", "Vy", "Q", "R")
-    ]
+    pairs = [(run.weights[name], getattr(algorithm, f"{name}_")) for name in ("Vx", "Vy", "Q", "R")]
     return Claim(
         text="the algorithm for online RRR can be implemented in a neural circuit",
         place=f"{NEURAL_CIRCUIT}; Fig. 1",

@@ -377,6 +377,6 @@ def test_file_out_of_a_downloaded_archive(empty_cache, served):
         absent = published.SourceFile("set/other.bin", f"{address}/all.tar.gz", sha256, member)
         with pytest.raises(
             DataError,
-            match=r"set/other.bin: not found, and the download failed \(KeyError\); get deep",
+            match=r"set/other.bin: not found, and the download failed \(IndexError\); get deep",
         ):
             absent.fetch()

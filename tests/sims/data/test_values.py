@@ -121,7 +121,7 @@ def test_what_is_no_data(given, sentence):
 
 def test_every_kind_is_one_of_those_that_are_listed():
     assert {*Data.kinds()} == {*CATALOGUE.values(), Arrays, Pair}
-    assert Digits().checksum() == load("digits").checksum
+    assert Digits().load().checksum == load("digits").checksum
     assert str(Synthetic(m=4)) == '{name = "synthetic", m = 4}'
     assert Arrays("x.npz").plain() == {"file": "x.npz"}
 

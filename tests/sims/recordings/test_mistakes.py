@@ -155,14 +155,11 @@ def not_nwb(file):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (no_trials, "must hold a table of trials or presentations (got none)"),
+        (no_trials, "trials: no table of intervals is called 'trials' in "),
         (empty_trials, "must hold trials (got none in trials)"),
         (
             no_activity,
-            (
-                "must hold spike times, dF/F or another series with one column per unit (got none);"
-                " it has"
-            ),
+            "series: no spike times, nor series with one column per unit in ",
         ),
         (nan_spikes, "unit 0: spike times must be finite (got 1 that are not); export them again"),
         (version_1, "NWB version 1.0.6 not supported"),

@@ -54,7 +54,9 @@ def test_spike_times_are_those_that_pynwb_reads(allen, pynwb):
     with pynwb.NWBHDF5IO(allen.path, "r") as io:
         units = io.read().units
         for unit in range(len(units)):
-            np.testing.assert_array_equal(recording.activity.read(unit), units["spike_times"][unit])
+            np.testing.assert_array_equal(
+                recording.activity[0].read(unit), units["spike_times"][unit]
+            )
 
 
 def test_areas_by_layer_and_by_another_column(ibl):
@@ -175,7 +177,7 @@ def test_spikes_on_an_edge_belong_to_the_bin_that_begins_there():
     expected = [
         np.sum((times >= row[b]) & (times < row[b + 1])) for row in edges for b in range(11)
     ]
-    (counts,) = SpikeTrains(lambda unit: times).columns([0], edges)
+    (counts,) = SpikeTrains(lambda unit: times, units=1).columns([0], edges)
     np.testing.assert_array_equal(counts, expected)
 
 
