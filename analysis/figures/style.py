@@ -239,15 +239,15 @@ def draw_mean(
     """Draw the mean of ``values`` (repeats, places), in a band of one standard deviation on either
     side.
 
-    On a logarithmic axis the band ends at the lowest value. ``band`` is its label, and ``look``
-    that of the line.
+    On a logarithmic axis the band ends at the lowest value, or at a tenth of the mean. ``band`` is
+    its label, and ``look`` that of the line.
     """
     mean, spread = values.mean(axis=0), values.std(axis=0)
     (line,) = ax.plot(at, mean, **look)
     if len(values) > 1:
         low = mean - spread
         if ax.get_yscale() == "log":
-            low = np.maximum(low, values.min(axis=0))
+            low = np.maximum(low, np.maximum(values.min(axis=0), 0.1 * mean))
         high, tint = mean + spread, line.get_color()
         ax.fill_between(at, low, high, color=tint, alpha=0.22, linewidth=0, label=band)
 
