@@ -153,6 +153,8 @@ def expected_excess(
     root = np.linalg.cholesky(X.T @ X / len(X))  # whitened filters are root' Vx
     inside, F = root.T @ best[0], np.linalg.solve(root, X.T @ Y / len(X))
     outside = root @ (np.eye(len(root)) - inside @ inside.T)
+    # The loss is quadratic in the filter of each output.
+    losses = [outside @ (l * np.eye(len(F)) - F @ F.T) @ outside.T for l in exact.eigenvalues[:k]]
     loss, away = np.inf, np.zeros((ROWS, modes.shape[0]))
     for _ in range(rounds):
         rows = rng.integers(len(X), size=ROWS)
@@ -161,9 +163,7 @@ def expected_excess(
         spread = -(kicks @ kicks.conj().T / ROWS) / np.add.outer(values, values.conj())
         S = (modes @ spread @ modes.conj().T).real
         of_Vx = S[: best[0].size, : best[0].size].reshape(*best[0].shape, *best[0].shape)
-        turned = np.einsum("am,mici,bc->iab", outside.T, of_Vx, outside.T)
-        loss = exact.eigenvalues[:k] @ np.trace(turned, axis1=1, axis2=2)
-        loss -= np.trace(F.T @ turned.sum(axis=0) @ F)
+        loss = np.einsum("imc,mici->", losses, of_Vx)
         if not loss < -exact.optimum(k):
             return np.inf
         power, axes = np.linalg.eigh(S)

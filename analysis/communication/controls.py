@@ -72,8 +72,7 @@ def matched_units(
         )
     across = np.sort(rng.permutation(len(target_rates))[:n])
     free = np.ones(m, dtype=bool)
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.maximum(source_rates, 1e-9)), np.log(np.maximum(target_rates, 1e-9))
+    logs = np.log(np.maximum(source_rates, 1e-9)), np.log(np.maximum(target_rates, 1e-9))
     for unit in rng.permutation(across):
         left = np.flatnonzero(free)
         if matched:

@@ -11,7 +11,6 @@ import numpy as np
 from biorrr.models.parts import Parts, Pathway, Population, Step, Variable
 from biorrr.models.theories.theory import (
     Theory,
-    draw_matrices,
     noisy_fibres,
     pyramidal,
     timetable,
@@ -83,7 +82,7 @@ class FeedbackAlignment(Theory):
 
     def start(self, m, n, seed):
         """Draw weights; feedback of "backprop" begins as the readout."""
-        weights = draw_matrices(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))
+        weights = super().start(m, n, seed)
         return weights | ({"B": weights["U"]} if self.feedback == "backprop" else {})
 
 
@@ -267,7 +266,7 @@ class Sacramento(Theory):
         """Draw weights in the self-predicting state: interneurons predict the top cells as these
         predict y.
         """
-        weights = draw_matrices(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))
+        weights = super().start(m, n, seed)
         return weights | {"P": weights["U"], "S": weights["B"], "T": np.eye(n)}
 
 
@@ -366,7 +365,3 @@ class BurstDependent(Theory):
                 replace(feedback("sent_pre", "bursts_pre", self.learned), drives="current"),
             ),
         )
-
-    def start(self, m, n, seed):
-        """Draw weights."""
-        return draw_matrices(seed, Vx=(m, self.k), U=(n, self.k), B=(n, self.k))

@@ -51,6 +51,9 @@ class Theory(Checked, ABC):
     ----------
     filters
         Name of the weights (m, k) by which cells hear x.
+    drawn
+        Names of the weights that are drawn: these, those (n, k) that relate cells to y, and
+        feedback (n, k) where there is any.
     s
         Member of the family that it is to learn: 0 is RRMSE, 1 is CCA.
     """
@@ -59,15 +62,22 @@ class Theory(Checked, ABC):
     rate: Rate = field(default_factory=lambda: Rate(0.001))
     ridge: NotNegative = 0.0
     filters: ClassVar[str] = "Vx"
+    drawn: ClassVar[tuple[str, ...]] = ("Vx", "U", "B")
     s: ClassVar[float] = 0.0
 
     @abstractmethod
     def parts(self, n: int) -> Parts:
         """Return populations and pathways for instruction of ``n`` features."""
 
-    @abstractmethod
     def start(self, m: int, n: int, seed: int) -> dict[str, np.ndarray]:
-        """Return the first weights by name, for inputs of ``m`` and ``n`` features."""
+        """Return the first weights by name, for inputs of ``m`` and ``n`` features: Gaussian
+        matrices, whose columns have unit length on average.
+        """
+        rng, rows = np.random.default_rng(seed), (m, n, n)
+        return {
+            name: rng.standard_normal((size, self.k)) / np.sqrt(size)
+            for name, size in zip(self.drawn, rows, strict=False)
+        }
 
     def layout(self, n: int) -> dict[str, Any]:
         """Return the arguments that make a Circuit of the theory."""
@@ -138,14 +148,6 @@ def pyramidal(k: int, *further: Variable | Step) -> Population:
     )
 
 
-def draw_matrices(seed: int, **shapes: tuple[int, int]) -> dict[str, np.ndarray]:
-    """Return Gaussian matrices by name; those with m or n rows have columns of unit length on
-    average.
-    """
-    rng = np.random.default_rng(seed)
-    return {name: rng.standard_normal(shape) / np.sqrt(shape[0]) for name, shape in shapes.items()}
-
-
 @dataclass(frozen=True, kw_only=True)
 class BioRRR(Theory):
     """Cells taught by plateaus, what inhibition leaves of the instruction.
@@ -171,6 +173,7 @@ class BioRRR(Theory):
 
     distal: Positive = 1.0
     inhibitory: Positive = 1.0
+    drawn = ("Vx", "Vy")
 
     def parts(self, n: int) -> Parts:
         """Return the parts of the microcircuit, whose sensory fibres are noisy."""
@@ -179,8 +182,7 @@ class BioRRR(Theory):
 
     def start(self, m, n, seed):
         """Draw weights; R begins as Q'."""
-        weights = draw_matrices(seed, Vx=(m, self.k), Vy=(n, self.k))
-        return weights | {"Q": np.eye(self.k), "R": np.eye(self.k)}
+        return super().start(m, n, seed) | {"Q": np.eye(self.k), "R": np.eye(self.k)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,6 +215,7 @@ class BioCCA(Theory):
 
     tau: Positive = 0.1
     filters = "Wx"
+    drawn = ("Wx", "Wy")
     s = 1.0
 
     def parts(self, n: int) -> Parts:
@@ -289,7 +292,4 @@ class BioCCA(Theory):
 
     def start(self, m, n, seed):
         """Draw weights; M begins as the identity."""
-        return draw_matrices(seed, Wx=(m, self.k), Wy=(n, self.k)) | {
-            "N": np.eye(self.k),
-            "N_again": np.eye(self.k),
-        }
+        return super().start(m, n, seed) | {"N": np.eye(self.k), "N_again": np.eye(self.k)}

@@ -127,6 +127,8 @@ def _in_samples(data: Data) -> dict[str, str]:
 
 def _in_recording(path: Path, trials: str | None) -> dict[str, str]:
     """Return what is in a recording, by headings."""
+    import pandas as pd
+
     from biorrr.sims.recordings.nwb import open_nwb, trial_tables
     from biorrr.sims.recordings.recording import Recording
 
@@ -147,7 +149,10 @@ def _in_recording(path: Path, trials: str | None) -> dict[str, str]:
         **({"tables": listed(f"{name} ({n})" for name, n in tables.items())} if tables else {}),
         "trials": f"{len(table)} in {table.name}",
         "events": listed(_event(name, times) for name, times in table.times.items()),
-        "conditions": listed(_column(name, values) for name, values in table.columns.items()),
+        "conditions": listed(
+            f"{name} ({counted(pd.Series(values).nunique(), 'value')})"
+            for name, values in table.columns.items()
+        ),
         "found in": (
             "; ".join(f"{name}: {where}" for name, where in recording.used.items()) or "arrays"
         ),
@@ -168,8 +173,3 @@ def _event(name: str, times: np.ndarray) -> str:
         return f"{name} (never)"
     missing = f", not in {len(times) - len(known)}" if len(known) < len(times) else ""
     return f"{name} ({known.min():g} to {known.max():g} s{missing})"
-
-
-def _column(name: str, values: np.ndarray) -> str:
-    known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-    return f"{name} ({counted(len(np.unique(known)), 'value')})"

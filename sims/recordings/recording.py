@@ -207,14 +207,13 @@ class Recording:
 
     def take(self, pair: Pair) -> Dataset:
         """Return the binned activity of the two areas that ``pair`` names; see :meth:`pair`."""
-        source, target = pair.source or "", pair.target or ""
+        areas = {"source": pair.source, "target": pair.target}
         notes, used = [*self.notes], dict(self.used)
-        of_source = self._units(source, "source", pair.quality, notes)
-        of_target = self._units(target, "target", pair.quality, notes)
-        if both := {*of_source} & {*of_target}:
+        units = [self._units(area, side, pair.quality, notes) for side, area in areas.items()]
+        if both := set.intersection(*map(set, units)):
             raise DataError(
-                f"target: must share no unit with the source (got {len(both)} in both, {source} and"
-                f" {target})"
+                f"target: must share no unit with the source (got {len(both)} in both,"
+                f" {pair.source} and {pair.target})"
             )
         if pair.condition is None and self.trials.columns:
             notes.append(
@@ -224,11 +223,12 @@ class Recording:
         begins, ends = zip(*(one.span for one in self.activity), strict=True)
         span = max(begins), min(ends)
         starts, bins, conditions = align(self.trials, span, pair, used, notes)
-        edges, later = (bin_edges(begin, bins, pair.bin) for begin in (starts, starts + pair.lag))
-        X, x_rates = self._binned(of_source, edges, "source", pair, notes)
-        Y, y_rates = self._binned(of_target, later, "target", pair, notes)
-        used["source"] = f"{source}, {counted(X.shape[1], 'unit')}"
-        used["target"] = f"{target}, {counted(Y.shape[1], 'unit')}"
+        views = []
+        for side, own, lag in zip(areas, units, (0.0, pair.lag), strict=True):
+            edges = bin_edges(starts + lag, bins, pair.bin)
+            views.append(self._binned(own, edges, side, pair, notes))
+            used[side] = f"{areas[side]}, {counted(views[-1][0].shape[1], 'unit')}"
+        (X, x_rates), (Y, y_rates) = views
         return Dataset(
             self.name,
             X,
@@ -239,12 +239,12 @@ class Recording:
             y_rates=y_rates,
             used=used,
             notes=tuple(notes),
-            views=(f"units in {source}", f"units in {target}"),
+            views=(f"units in {pair.source}", f"units in {pair.target}"),
         )
 
     # -- units -------------------------------------------------------------------------------------
 
-    def _units(self, area: str, side: str, quality: str, notes: list[str]) -> list[int]:
+    def _units(self, area: str | None, side: str, quality: str, notes: list[str]) -> list[int]:
         """Return the numbers of the units of an area."""
         if not area:
             raise DataError(f"{side}: choose an area of {self.name}; there are {self.listed_areas}")

@@ -185,3 +185,13 @@ def test_a_small_run_fills_its_folder(tmp_path, capsys):
     for name in ("learning", "plateaus"):
         assert (tmp_path / "run" / f"{name}.png").exists()
     assert "A meets W'" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_single_area_has_no_other_to_meet(tmp_path):
+    data = '{name="synthetic", samples=400, m=6, n=4, latents=2}'
+    options = ["--samples", "1000", "--seeds", "1", "--engine", "cpp", "--areas", "2"]
+    assert run(["hierarchy", "--data", data, *options, "--out", str(tmp_path / "run")]) == 0
+    numbers = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert "meeting" not in numbers
+    assert numbers["used_area_1"] > 0
