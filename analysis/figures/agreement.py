@@ -111,11 +111,12 @@ def plot_agreement(results: Dataset, tolerated: float) -> np.ndarray:
         panels[name].axhline(tolerated, zorder=0, **(THEORY | {"linestyle": ":"}), label=bound)
         panels[name].set_yscale("log")
         in_percent(panels[name])
-    note = (
+    return explain(
+        np.array([*panels.values()], dtype=object),
         f"{_at_s(results)} Dots above: samples of the first seed; dots below: neurons of each"
-        " seed. Lines: median over neurons and seeds; bands: from the lowest to the highest."
+        " seed. Lines: median over neurons and seeds; bands: from the lowest to the highest.",
+        most=3,
     )
-    return explain(np.array([*panels.values()], dtype=object), note, most=3)
 
 
 def _scatter(panel: Axes, results: Dataset, name: str) -> None:
@@ -193,8 +194,10 @@ def plot_family(results: Dataset) -> np.ndarray:
         below[place].plot(s, results[name], zorder=0, label=words, **THEORY)
     for panel in below:
         panel.set(xlabel="$s$ (0: RRMSE, 1: CCA)", xticks=[0, 0.5, 1])
-    note = "Each dot is a seed, and in the error of plateaus (relative r.m.s.) a neuron of a seed."
-    return explain(np.array([*above, *below], dtype=object), note)
+    return explain(
+        np.array([*above, *below], dtype=object),
+        "Each dot is a seed, and in the error of plateaus (relative r.m.s.) a neuron of a seed.",
+    )
 
 
 def _draw_plateau(panel: Axes, results: Dataset) -> None:

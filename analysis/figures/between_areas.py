@@ -65,7 +65,7 @@ def plot_hierarchy_learning(results: Dataset, *, ax: Any = None) -> NDArray:
         log_samples(panel, seen)
         panel.set_yscale("log")
         in_percent(panel)
-    return explain(axes, of_seeds("line", len(courses)))
+    return explain(axes, of_seeds("Each line is one of {} seeds.", len(courses)))
 
 
 @styled
@@ -114,12 +114,12 @@ def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
     last = max(chosen, 6)
     if "circuit_r2" in results:
         last = max(last, int(results["rank"].max()))
-        look = {"marker": "o", "linestyle": "none", "label": "circuit"}
-        _draw_repeats(ax, results["rank"].values, results["circuit_r2"].values.T, ACROSS, **look)
+        known, found = results["rank"].values, results["circuit_r2"].values.T
+        _draw_repeats(ax, known, found, ACROSS, fmt="o", label="circuit")
     if "within_r2" in results:
         within = results["within_r2"].values
         places, words = np.arange(1, within.shape[1] + 1) + 0.12, "matched targets within the area"
-        _draw_repeats(ax, places, within, WITHIN, marker="s", linewidth=1, label=words)
+        _draw_repeats(ax, places, within, WITHIN, fmt="s-", linewidth=1, label=words)
     if "null_r2" in results:
         null = results["null_r2"]
         ax.axhspan(null.min(), null.max(), label="trials shuffled", **BAND)
@@ -129,11 +129,12 @@ def plot_prediction(results: Dataset, *, ax: Axes | None = None) -> Axes:
     ax.set(title=results.attrs["areas"], xlabel="rank $k$", ylabel="held-out $R^2$")
     ax.set(xlim=(0.5, last + 0.5), ylim=(min(0, ax.get_ylim()[0]), None))
     ax.set_xticks(range(1, last + 1, 1 if last < 13 else 2))
-    note = (
+    return explain(
+        ax,
         "Bars: standard errors over folds (exact), standard deviations over seeds (circuit) and"
-        " draws (targets)."
+        " draws (targets).",
+        most=2,
     )
-    return explain(ax, note, most=2)
 
 
 @styled
@@ -167,8 +168,15 @@ def plot_dimensionality(results: Dataset, *, ax: Axes | None = None) -> Axes:
             if len(values) > 1:
                 size, heights = 3.5, place + offset + rng.uniform(-0.07, 0.07, len(values))
                 values = values + rng.uniform(-0.12, 0.12, len(values))
-            look = {"color": colour(quantity), "fillstyle": fill, "markersize": size}
-            ax.plot(values, heights, marker, label=words, **look)
+            ax.plot(
+                values,
+                heights,
+                marker,
+                color=colour(quantity),
+                fillstyle=fill,
+                markersize=size,
+                label=words,
+            )
     ax.set(
         xlabel="dimensions",
         xlim=(0, None),
@@ -224,8 +232,8 @@ def plot_lags(results: Dataset, *, ax: Axes | None = None) -> Axes:
 def _draw_course(ax: Axes | None, results: Dataset, along: str) -> Axes:
     """Draw R2 along a dimension with its standard errors, below the names of the areas."""
     ax, scores = axes_of(ax, height=2.5), results[f"{along}_r2"]
-    look = {"color": colour(ACROSS), "marker": "o", "markersize": 4, "capsize": 1.5}
-    ax.errorbar(results[along], scores, results[f"{along}_r2_sem"], **look)
+    bars, tint = results[f"{along}_r2_sem"], colour(ACROSS)
+    ax.errorbar(results[along], scores, bars, color=tint, marker="o", markersize=4, capsize=1.5)
     ax.set_title(results.attrs["areas"])
     ax.locator_params(axis="x", nbins=6)
     return ax

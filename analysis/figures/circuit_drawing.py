@@ -49,7 +49,8 @@ def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
         nodes = [node for node, population in graph.nodes(data="population") if population == name]
         cells[name], sizes[name] = _strongest(graph, nodes), len(nodes)
     drawing = _Drawing(cells)
-    ax = axes_of(ax, width=PAGE, height=drawing.height)
+    rows = drawing.top + 3
+    ax = axes_of(ax, width=PAGE, height=1.0 + min(0.17, 7.5 / rows) * rows)
     drawing.draw_cells(ax, {node: str(number) for node, number in graph.nodes(data="index")})
     drawing.draw_labels(ax, sizes)
     strongest = _strengths(graph)
@@ -57,15 +58,13 @@ def plot_wiring(graph: Any, *, ax: Axes | None = None) -> Axes:
         share = abs(synapse["weight"]) / (strongest[synapse["matrix"]] or 1.0)
         raises = synapse["sign"] * synapse["weight"] >= 0
         drawing.draw_synapse(ax, source, target, share, raises, colour(synapse["matrix"]))
-    look: dict[str, Any] = {"linestyle": "none", "markersize": _LARGEST}
     for matrix, largest in strongest.items():
         words = f"{symbol(matrix)}, largest {largest:.2g}"
-        ax.plot([], [], marker=5, mew=0, color=colour(matrix), label=words, **look)
-    ax.plot([], [], marker=5, mew=0, color="0.3", label="raises its target", **look)
-    ax.plot([], [], marker="|", mew=1.6, color="0.3", label="lowers its target", **look)
+        _draw_mark(ax, ([], []), 5, colour(matrix), label=words)
+    _draw_mark(ax, ([], []), 5, "0.3", label="raises its target")
+    _draw_mark(ax, ([], []), "|", "0.3", label="lowers its target")
     ax.axis("off")
-    note = "Each synapse is as large as it is strong; Q and R share a scale."
-    return explain(ax, note, most=3)
+    return explain(ax, "Each synapse is as large as it is strong; Q and R share a scale.", most=3)
 
 
 class _Drawing:
@@ -103,11 +102,6 @@ class _Drawing:
             self.bodies[node] = place * self.apart, self.soma
             self.axons[node] = (place + 0.4) * self.apart, np.nan
             self.dendrites[node] = place * self.apart, np.nan
-
-    @property
-    def height(self) -> float:
-        """Height of a figure in inches."""
-        return 1.0 + min(0.17, 7.5 / (self.top + 3)) * (self.top + 3)
 
     def draw_cells(self, ax: Axes, numbers: dict[Any, str]) -> None:
         """Draw axons and dendrites, and somata with their numbers."""
@@ -157,33 +151,33 @@ class _Drawing:
         """Draw a synapse where axon and dendrite cross; where they do not, as between two
         interneurons, a bow. ``share`` is its strength relative to the strongest on its scale.
         """
-        from matplotlib.patches import FancyArrowPatch
-
         axon, dendrite = self.axons[source], self.dendrites[target]
         place = np.where(np.isnan(axon), dendrite, axon)
         if np.isnan(place).any():
-            head = "-|>,head_length=2.5,head_width=1.5" if raises else "|-|,widthA=0,widthB=1.5"
-            bow = FancyArrowPatch(
-                self.bodies[source],
-                self.bodies[target],
-                arrowstyle=head,
-                connectionstyle="arc3,rad=0.4",
-                linewidth=0.3 + 2 * share,
-                color=tint,
-                shrinkA=7,
-                shrinkB=7,
-                zorder=5,
-            )
-            ax.add_patch(bow)
+            look = {
+                "arrowstyle": "-|>" if raises else "|-|,widthA=0,widthB=0.4",
+                "connectionstyle": "arc3,rad=0.4",
+                "linewidth": 0.3 + 2 * share,
+                "color": tint,
+                "shrinkA": 7,
+                "shrinkB": 7,
+            }
+            ax.annotate("", self.bodies[target], self.bodies[source], arrowprops=look, zorder=5)
             return
-        upright = np.isnan(dendrite[1])
+        upright, size = np.isnan(dendrite[1]), max(_LARGEST * np.sqrt(share), _SMALLEST)
         if raises:  # the tip of the arrowhead touches the dendrite
-            mark, width = (5 if upright else 6), 0.0
+            _draw_mark(ax, place, 5 if upright else 6, tint, size)
         else:  # the bar stands just before it
-            mark, width = ("|" if upright else "_"), 1.6
             place = place - ([0.22, 0] if upright else [0, 0.18])
-        size = max(_LARGEST * np.sqrt(share), _SMALLEST)
-        ax.plot(*place, marker=mark, color=tint, markersize=size, mew=width, zorder=3)
+            _draw_mark(ax, place, "|" if upright else "_", tint, size)
+
+
+def _draw_mark(
+    ax: Axes, place: Any, mark: Any, tint: str, size: float = _LARGEST, **look: Any
+) -> None:
+    """Draw an arrowhead, or a bar."""
+    width = 1.6 if mark in ("|", "_") else 0.0
+    ax.plot(*place, marker=mark, color=tint, ls="none", ms=size, mew=width, zorder=3, **look)
 
 
 def _stack(nodes: list, low: float, step: float = 1.0) -> dict[Any, float]:
@@ -193,12 +187,11 @@ def _stack(nodes: list, low: float, step: float = 1.0) -> dict[Any, float]:
 
 def _strengths(graph: Any) -> dict[str, float]:
     """Return the largest weight of each matrix; Q and R share theirs."""
-    largest: defaultdict[str, float] = defaultdict(float)
+    sizes: defaultdict[str, list[float]] = defaultdict(lambda: [0.0])
     for *_, synapse in graph.edges(data=True):
-        matrix = synapse["matrix"]
-        largest[matrix] = max(largest[matrix], abs(synapse["weight"]))
-    shared = max(largest.get(matrix, 0.0) for matrix in ("Q", "R"))
-    return {matrix: shared if matrix in ("Q", "R") else own for matrix, own in largest.items()}
+        sizes[synapse["matrix"]].append(abs(synapse["weight"]))
+    shared = max(sizes.get("Q", [0.0]) + sizes.get("R", [0.0]))
+    return {matrix: shared if matrix in ("Q", "R") else max(own) for matrix, own in sizes.items()}
 
 
 def _strongest(graph: Any, nodes: list) -> list:

@@ -51,8 +51,14 @@ def plot_departures(results: Dataset) -> NDArray:
     names = [str(name) for name in results.data_vars if f"{name}_value" in results.coords]
     data, most = results["data"].values, max(results.sizes[f"{name}_value"] for name in names)
     fits = 2.3 + 0.33 * most * len(data) < COLUMN
-    size = {"width": COLUMN if fits else PAGE, "height": 0.9 + 0.37 * len(names)}
-    axes = axes_of(None, 1, len(data), **size, sharey=True)[0]
+    axes = axes_of(
+        None,
+        1,
+        len(data),
+        width=COLUMN if fits else PAGE,
+        height=0.9 + 0.37 * len(names),
+        sharey=True,
+    )[0]
     low, tolerated, high = bounds = _LOW, results.attrs["tolerated"], _HIGH
     for ax, one in zip(axes, data, strict=True):
         for row, name in enumerate(names):
@@ -73,11 +79,11 @@ def plot_departures(results: Dataset) -> NDArray:
     )
     for tint, word in zip(_COLOURS, words, strict=True):
         axes[0].barh(0, 0, color=tint, label=word)
-    note = (
+    return explain(
+        axes,
         "In each field: its value, and below it the mean excess over seeds, in %. Fields go from"
-        " mild to severe (rows with *: in no order). Plain: the excess without any departure."
+        " mild to severe (rows with *: in no order). Plain: the excess without any departure.",
     )
-    return explain(axes, note)
 
 
 def _draw_field(

@@ -20,6 +20,7 @@ from biorrr.analysis.figures.style import (
     explain,
     in_percent,
     mark_cuts,
+    of_seeds,
     percent,
     shade,
     shades,
@@ -69,8 +70,7 @@ def plot_symmetry(
     -------
     axes : (2,)
     """
-    what = "one for the distance and one for inhibition"
-    axes = axes_of(ax, 1, 2, what, width=PAGE, height=2.6)[0]
+    axes = axes_of(ax, 1, 2, "one for distance, one for inhibition", width=PAGE, height=2.6)[0]
     floor = 1e-12 if rounding is None else float(np.nanmedian(rounding))
     axes[0].set_title(_draw_distance(axes[0], samples, np.asarray(distance), floor))
     if predicted is not None:
@@ -172,11 +172,12 @@ def plot_meeting(results: Dataset, deviation: float) -> NDArray:
     in_percent(axes[2])
     for ax in axes:
         ax.set_xlabel(r"samples seen $\times\ \eta/\tau$")
-    note = (
+    return explain(
+        axes,
         f"Each curve is one of {results.sizes['start']} starts of Q and R; rates are those of Q and"
-        " R. Distances below 1e-14 of the start are rounding errors, and are left out."
+        " R. Distances below 1e-14 of the start are rounding errors, and are left out.",
+        2,
     )
-    return explain(axes, note, 2)
 
 
 _TOLERATED = 0.02
@@ -206,8 +207,7 @@ def plot_maps(maps: Dataset) -> NDArray:
     axes : (2, problems)
     """
     problems, circuits = maps["problem"].values, sorted(maps["l"].values, reverse=True)
-    size = {"width": PAGE, "height": 3.9, "sharex": True, "sharey": True}
-    axes = axes_of(None, 2, len(problems), **size)
+    axes = axes_of(None, 2, len(problems), width=PAGE, height=3.9, sharex=True, sharey=True)
     for row, l in zip(axes, circuits, strict=True):
         for ax, problem in zip(row, problems, strict=True):
             field = _draw_map(ax, maps.sel(problem=problem, l=l))
@@ -216,8 +216,7 @@ def plot_maps(maps: Dataset) -> NDArray:
     for ax in axes[-1]:
         ax.set_xlabel(r"$\eta_x = \eta_y$")
     in_percent(axes[0, 0].figure.colorbar(field, ax=axes, label=EXCESS, aspect=40).ax)
-    seeds = maps.sizes["seed"]
-    return explain(axes, f"Colours: median of {seeds} seeds." if seeds > 1 else "One seed.")
+    return explain(axes, of_seeds("Colours: median of {} seeds.", maps.sizes["seed"]))
 
 
 def _draw_map(ax: Axes, one: Dataset) -> Any:
@@ -232,8 +231,6 @@ def _draw_map(ax: Axes, one: Dataset) -> Any:
     ax.set(xscale="log", yscale="log", xlim=_edges(x)[[0, -1]], ylim=_edges(q)[[0, -1]])
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_formatter("")  # of a map with few rates
-    median = one["excess"].median("seed").values
-    look = {"norm": "log", "cmap": "viridis_r", "clim": (1e-4, 1), "rasterized": True}
     good = np.argwhere(one["expected"].values < _TOLERATED)
     ax.plot(
         x[good[:, 1]],
@@ -254,7 +251,15 @@ def _draw_map(ax: Axes, one: Dataset) -> Any:
         path_effects=[withStroke(linewidth=2.4, foreground="black")],
         label="theory: pairs of outputs settle above this line",
     )
-    return ax.pcolormesh(_edges(x), _edges(q), median, **look)
+    return ax.pcolormesh(
+        _edges(x),
+        _edges(q),
+        one["excess"].median("seed").values,
+        norm="log",
+        clim=(1e-4, 1),
+        cmap="viridis_r",
+        rasterized=True,
+    )
 
 
 @styled
@@ -297,8 +302,7 @@ def plot_theory(modes: Dataset, unequal: Dataset, turns: Dataset) -> NDArray:
         ax.set_yscale("log")
     for ax in axes[1:]:
         in_percent(ax)
-    note = "Excess: median over seeds; white marks: by theory it has no bound there."
-    return explain(axes, note)
+    return explain(axes, "Excess: median over seeds; white marks: by theory it has no bound there.")
 
 
 @styled
@@ -326,6 +330,5 @@ def plot_silence(silence: Dataset) -> NDArray:
             ax.errorbar(share, *values, fmt=fmt, color=tint, capsize=1.5, label=when)
         ax.set(xlabel="share of interneurons silent", ylabel=label)
     in_percent(axes[2])
-    seeds = silence.sizes["seed"]
-    note = f"Bars: standard deviation of {seeds} seeds." if seeds > 1 else "One seed."
-    return explain(axes, f"{note} Outputs that grow without bound are left out.")
+    bars = of_seeds("Bars: standard deviation of {} seeds.", silence.sizes["seed"])
+    return explain(axes, f"{bars} Outputs that grow without bound are left out.")

@@ -47,12 +47,12 @@ def plot_lags(results: Dataset, *, ax: Axes | None = None) -> Axes:
     ax.plot(lags, plain / (plain.max() or 1.0), "s-", color=of_plain, label="the paper's rule")
     ax.axvline(0, **GUIDE)
     ax.set(xlabel="plateau after input (s)", ylabel="relative weight change")
-    note = (
+    return explain(
+        ax,
         f"Traces last {taus['tau_x']:g} s (input) and {taus['tau_plateau']:g} s (plateau); they are"
         f" off their theory by at most {percent(np.abs(traces - theory).max() / largest)} of its"
-        " peak."
+        " peak.",
     )
-    return explain(ax, note)
 
 
 @styled
@@ -84,7 +84,7 @@ def plot_delays(results: Dataset, *, ax: Axes | None = None) -> Axes:
         ylim=(0, 95),
         xticks=delays,
     )
-    return explain(ax, f"{of_seeds('dot', seeds)} Lines: medians.", most=2)
+    return explain(ax, f"{of_seeds('Each dot is one of {} seeds.', seeds)} Lines: medians.", most=2)
 
 
 @styled

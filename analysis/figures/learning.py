@@ -106,11 +106,25 @@ def plot_eigenvalues(
     exact = np.asarray(eigenvalues_M, dtype=float)
     found = np.asarray([] if eigenvalues_QQ is None else eigenvalues_QQ, dtype=float)
     index = np.arange(1, len(exact) + 1)
-    outline = {"edgecolor": colour("theory"), "linewidth": 0.8}
-    ax.bar(index, exact, color="none", label="exact solution, $M$", **outline)
+    ax.bar(
+        index,
+        exact,
+        color="none",
+        edgecolor=colour("theory"),
+        linewidth=0.8,
+        label="exact solution, $M$",
+    )
     if len(found):
-        look = {"color": colour("Q"), "markersize": 4.5, "zorder": 4, "clip_on": False}
-        ax.plot(index[: len(found)], found, "D", label="circuit, $QQ'$", **look)
+        ax.plot(
+            index[: len(found)],
+            found,
+            "D",
+            color=colour("Q"),
+            markersize=4.5,
+            zorder=4,
+            clip_on=False,
+            label="circuit, $QQ'$",
+        )
         furthest = np.abs(found / exact[: len(found)] - 1).max()
         ax.set_title(f"largest relative deviation of $QQ'$: {percent(furthest)}")
     room = 1.3 * max(*exact, *found)  # for a legend
@@ -187,8 +201,8 @@ def _plot_pictures(
 
 def _draw_bar(panels: Sequence[Axes], image: Any, label: str) -> None:
     """Draw the colour bar of ``image`` below these panels."""
-    look = {"orientation": "horizontal", "aspect": 14, "label": label}
-    bar = panels[0].figure.colorbar(image, ax=panels, **look)
+    figure = panels[0].figure
+    bar = figure.colorbar(image, ax=panels, orientation="horizontal", aspect=14, label=label)
     bar.ax.locator_params(nbins=3)
 
 
@@ -201,8 +215,16 @@ def _overlaps(learned: np.ndarray, exact: np.ndarray) -> np.ndarray:
 def _plot_curves(
     rows: dict[str, np.ndarray], titles: list[str], ax: np.ndarray | None
 ) -> np.ndarray:
-    size = {"width": COLUMN if len(titles) < 3 else PAGE, "height": 2.1}
-    axes = axes_of(ax, 1, len(titles), "one column per filter", **size, sharex=True, sharey=True)
+    axes = axes_of(
+        ax,
+        1,
+        len(titles),
+        "one column per filter",
+        width=COLUMN if len(titles) < 3 else PAGE,
+        height=2.1,
+        sharex=True,
+        sharey=True,
+    )
     looks = {"learned": {"color": colour("proximal"), "zorder": 3}, "exact": THEORY}
     for neuron, panel in enumerate(axes[0]):
         for name, filters in rows.items():
@@ -239,8 +261,8 @@ def plot_weights(weights: Mapping[str, ArrayLike], *, ax: NDArray | None = None)
     -------
     axes : (number of matrices,)
     """
-    size = {"width": COLUMN if len(weights) < 3 else PAGE, "height": 2.7}
-    axes = axes_of(ax, 1, len(weights), "one for each matrix", **size)[0]
+    width = COLUMN if len(weights) < 3 else PAGE
+    axes = axes_of(ax, 1, len(weights), "one for each matrix", width=width, height=2.7)[0]
     for panel, (name, matrix) in zip(axes, weights.items(), strict=True):
         limit = np.abs(matrix).max() or 1.0
         image = panel.imshow(matrix, vmin=-limit, vmax=limit, aspect="auto")

@@ -271,11 +271,24 @@ def plot_raster(
     heights = [0.15 + _LANES_HIGH * len(traces)] * count
     if spikes is not None:
         heights.insert(0, 0.35 + 0.5 * count)
-    what = "the raster first where there are spikes, then one for each neuron"
-    size = {"width": PAGE, "height": 0.8 + sum(heights), "height_ratios": heights}
-    axes = axes_of(ax, len(heights), 1, what, **size, sharex=True)
-    known = {"at": {"": time}, "unit": unit, "onsets": {"": onsets}, "neurons": names}
-    plot_plateau({"": traces}, **known, ax=axes[-count:])
+    axes = axes_of(
+        ax,
+        len(heights),
+        1,
+        "the raster first where there are spikes, then one for each neuron",
+        width=PAGE,
+        height=0.8 + sum(heights),
+        height_ratios=heights,
+        sharex=True,
+    )
+    plot_plateau(
+        {"": traces},
+        at={"": time},
+        unit=unit,
+        onsets={"": onsets},
+        neurons=names,
+        ax=axes[-count:],
+    )
     if spikes is not None:
         _draw_spikes(axes[0, 0], *spikes, np.asarray(onsets), names)
     axes[0, 0].figure.align_ylabels(axes)

@@ -17,6 +17,7 @@ from biorrr.analysis.figures.style import (
     PAGE,
     THEORY,
     Axes,
+    DataArray,
     Dataset,
     Figure,
     axes_of,
@@ -124,8 +125,8 @@ def _draw_learners(
     -------
     axes : (rows, panels)
     """
-    columns, size = results[panels].values, {"width": PAGE, "height": 1 + 1.95 * len(rows)}
-    axes = axes_of(None, len(rows), len(columns), **size, sharey=True)
+    columns, height = results[panels].values, 1 + 1.95 * len(rows)
+    axes = axes_of(None, len(rows), len(columns), width=PAGE, height=height, sharey=True)
     for (row, column), ax in np.ndenumerate(axes):
         along, label = [*rows.items()][row]
         ax.set(xscale="log", yscale="log", xlabel=label)
@@ -164,8 +165,8 @@ def plot_sensitivity(results: Dataset, title: str = "") -> Figure:
     """
     algorithms, ranks = results["algorithm"].values, results["k"].values
     width = COLUMN if len(ranks) == 1 else PAGE
-    size = {"width": width, "height": 0.9 + 2.5 * len(algorithms)}
-    axes = axes_of(None, len(algorithms), len(ranks), **size)
+    height = 0.9 + 2.5 * len(algorithms)
+    axes = axes_of(None, len(algorithms), len(ranks), width=width, height=height)
     for (row, column), ax in np.ndenumerate(axes):
         tried = results.isel(algorithm=row, k=column).dropna("decade", subset=["eta0"])
         image = _map_rates(ax, tried)
@@ -193,8 +194,8 @@ def _map_rates(ax: Axes, tried: Dataset) -> Any:
 
 def _finish(axes: NDArray, results: Dataset, title: str, note: str = "") -> Figure:
     """Draw legend, title and note of a figure of learners; return the figure."""
-    seeds = results.sizes["seed"]
-    band = f"Lines: mean of {seeds} seeds; bands: standard deviation." if seeds > 1 else "One seed."
+    words = "Lines: mean of {} seeds; bands: standard deviation."
+    band = of_seeds(words, results.sizes["seed"])
     explain(axes[0, 0], f"{band} {note}")
     return _entitle(axes[0, 0].figure, title)
 
@@ -223,33 +224,51 @@ def plot_theories(results: Dataset, *, ax=None) -> NDArray:
     axes : (3,)
     """
     theories, k = results["theory"].values, results.attrs["k"]
-    size = {"width": PAGE, "height": 1.5 + 0.28 * len(theories)}
-    axes = axes_of(ax, 1, 3, "one for each measure", **size, sharey=True)[0]
-    rows = np.arange(len(theories))[:, None]
-    for place, data in enumerate(results["data"].values):
-        one = results.sel(data=data).transpose("theory", "seed", ...)
-        heights = rows + 0.22 * (place - (results.sizes["data"] - 1) / 2)
-        marker, look = MARKERS[place % len(MARKERS)], {"color": shade(place), "markersize": 3}
-        for panel, name in zip(axes, ("excess", "participation", "whitening"), strict=True):
-            values = one[name].values if name == "participation" else one[name].clip(_LEAST).values
-            panel.plot(values, heights + 0 * values, marker, **look)[0].set_label(str(data))
-        look = {"color": colour("plateau"), "markersize": 7, "zorder": 3}
-        law = one["law"].dropna("seed", how="all").values
-        for line in axes[0].plot(law, heights + 0 * law, "|", **look)[:1]:
-            line.set_label("law 1: predicted excess")
-    axes[0].set(xscale="log", xlabel=EXCESS)
+    height = 1.5 + 0.28 * len(theories)
+    axes = axes_of(ax, 1, 3, "one for each measure", width=PAGE, height=height, sharey=True)[0]
+    _dots(axes[0], results["excess"].clip(_LEAST))
+    if results["law"].notnull().any():
+        _dots(
+            axes[0],
+            results["law"],
+            marker="|",
+            color=colour("plateau"),
+            markersize=7,
+            label="law 1: predicted excess",
+        )
+    _dots(axes[1], results["participation"])
+    _dots(axes[2], results["whitening"].clip(_LEAST))
+    axes[0].set(
+        xscale="log",
+        xlabel=EXCESS,
+        yticks=range(len(theories)),
+        yticklabels=theories,
+        ylim=(len(theories) - 0.5, -0.5),
+    )
     in_percent(axes[0], "x")
     axes[1].set(xlabel=f"participation ratio\nof the {k:g} outputs", xlim=(0.9, k + 0.1))
     axes[2].set(xscale="log", xlabel="whitening error\nof the outputs")
     axes[2].xaxis.set_minor_formatter("")  # numbers between powers of ten would be crowded
-    axes[0].set_yticks(rows.ravel(), theories)
-    axes[0].set_ylim(len(theories) - 0.5, -0.5)
     for panel in axes:
         panel.grid(axis="y", **GUIDE)
-    note = (
-        f"{of_seeds('mark', results.sizes['seed'])} An excess below 0.01 % is drawn there, a"
-        f" whitening error below {_LEAST:g} too. Participation ratio: {k:g} where all outputs vary"
-        " alike and independently, 1 where there is only one direction. Law 1: what fixed feedback"
-        " must end at, whatever the theory."
+    marks = of_seeds("Each mark is one of {} seeds.", results.sizes["seed"])
+    return explain(
+        axes,
+        f"{marks} An excess below 0.01 % is drawn there, a whitening error below {_LEAST:g} too."
+        f" Participation ratio: {k:g} where all outputs vary alike and independently, 1 where"
+        " there is only one direction. Law 1: what fixed feedback must end at, whatever the"
+        " theory.",
     )
-    return explain(axes, note)
+
+
+def _dots(panel: Axes, numbers: DataArray, **look: Any) -> None:
+    """Draw a mark for each of ``numbers`` (data, theory, seed), data sets a little apart."""
+    for place, one in enumerate(numbers.transpose("data", "theory", "seed")):
+        rows = np.arange(len(one)) + 0.22 * (place - (len(numbers["data"]) - 1) / 2)
+        usual = {
+            "marker": MARKERS[place % len(MARKERS)],
+            "color": shade(place),
+            "label": one["data"].item(),
+        }
+        for values in one.values.T:
+            panel.plot(values, rows, linestyle="none", **({"markersize": 3} | usual | look))

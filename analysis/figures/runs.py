@@ -138,10 +138,9 @@ def filters_of(
     Vx, exact = data["Vx"].values[-1], _known_exact(data, X, Y, exact)
     k = Vx.shape[1]
     cells = _chosen(neurons, k, MOST_FILTERS)
-    if exact is None:
-        return plot_filters(Vx[:, cells], pixels=pixels, numbers=cells, ax=ax)
-    learned, best = exact.aligned(Vx)[:, cells], exact.Vx(k)[:, cells]
-    return plot_filters(learned, best, pixels, numbers=cells, of=k, ax=ax)
+    learned = Vx if exact is None else exact.aligned(Vx)
+    best = None if exact is None else exact.Vx(k)[:, cells]
+    return plot_filters(learned[:, cells], best, pixels, numbers=cells, of=k, ax=ax)
 
 
 def raster_of(

@@ -194,8 +194,7 @@ def explain(axes: Any, note: str = "", most: int = 4) -> Any:
             known = _handles([ax])
             ax.legend(known.values(), known)
         return axes
-    for earlier in list(figure.legends):
-        earlier.remove()
+    figure.legends.clear()
     known, room = _handles(every), characters(figure)
     figure.legend(
         known.values(),
@@ -249,8 +248,8 @@ def draw_mean(
         low = mean - spread
         if ax.get_yscale() == "log":
             low = np.maximum(low, values.min(axis=0))
-        shaded = {"color": line.get_color(), "alpha": 0.22, "linewidth": 0, "label": band}
-        ax.fill_between(at, low, mean + spread, **shaded)
+        high, tint = mean + spread, line.get_color()
+        ax.fill_between(at, low, high, color=tint, alpha=0.22, linewidth=0, label=band)
 
 
 def draw_against(panel: Axes, theory: ArrayLike, measured: ArrayLike, tint: Any) -> str:
@@ -323,9 +322,9 @@ def symbol(matrix: str) -> str:
     return f"${matrix[0]}_{matrix[1:]}$" if matrix[1:] else f"${matrix}$"
 
 
-def of_seeds(each: str, count: int) -> str:
-    """Return in a sentence that each of these marks is a seed."""
-    return f"Each {each} is one of {count} seeds." if count > 1 else "One seed."
+def of_seeds(words: str, count: int) -> str:
+    """Return ``words`` with the count of seeds in place of {}; of one seed, that it is one."""
+    return words.format(count) if count > 1 else "One seed."
 
 
 def percent(fraction: float) -> str:

@@ -195,7 +195,7 @@ class NumpyEngine:
         What is left of the tick in which a run diverges is not part of the run.
         """
         job, presented = self.job, self.job.presentation
-        traced, due = set(job.recording.samples(start, stop)), set(job.snapshots.tolist())
+        traced, due = set(job.recording.samples(start, stop)), set(job.recording.snapshots.tolist())
         rows, replayed = presented.rows(start, stop), presented.replayed(start, stop)
         for sample, row, fibres in zip(range(start, stop), rows, replayed, strict=True):
             self.arrays["clock.sample"][:] = sample

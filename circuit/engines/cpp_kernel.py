@@ -173,7 +173,8 @@ class CompiledRun:
         replayed = [one.replayed(start, stop) for one in self.presentations]
         self._check_bounds("order", rows, self.n_samples)
         self._check_bounds("replay", replayed, job.presentation.m)
-        due = job.snapshots[(job.snapshots > start) & (job.snapshots <= stop)]
+        counts = job.recording.snapshots
+        due = counts[(counts > start) & (counts <= stop)]
         traced = job.recording.samples(start, stop)
         # Arrays with names: the library is given but their addresses.
         when_due, when_traced = (np.asarray(t - start, np.int64) for t in (due, traced))

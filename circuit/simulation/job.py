@@ -36,8 +36,6 @@ class Job:
         and memories.
     recording
         What is recorded, and at which samples.
-    snapshots
-        Sample counts, ascending, in (start, stop]: weights are kept when so many are done.
     circuit
         The circuit that is simulated.
     events
@@ -55,7 +53,6 @@ class Job:
     stop: int
     state: dict[str, np.ndarray]
     recording: Recording
-    snapshots: np.ndarray
     circuit: CircuitBase
     events: tuple[Event, ...] = ()
     plastic: bool = True

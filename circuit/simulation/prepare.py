@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from biorrr.circuit.compile.blueprint import Blueprint, Quantity, Timing
 from biorrr.circuit.simulation.events import after_events, as_events
 from biorrr.circuit.simulation.job import Job
-from biorrr.circuit.simulation.saving import Saving, recording_of, snapshot_samples
+from biorrr.circuit.simulation.saving import Saving, recording_of
 from biorrr.circuit.stimulus.data_checks import (
     check_order,
     check_weights,
@@ -95,8 +95,7 @@ def prepare_seeds(
     switched = {switch.key: np.array([float(plastic)]) for switch in switches}
     switched["clock.sample"] = np.array([first - 1.0])
     record = circuit.traced if saving.record is None else saving.record
-    recording = recording_of(record, saving.every, blueprint, first, last)
-    snapshots = snapshot_samples(saving.snapshots, first, last)
+    recording = recording_of(replace(saving, record=record), blueprint, first, last)
     announced = last if final and plastic else math.inf
     begin = circuit.begin(blueprint, feeds, announced, start)
     m = sizes[blueprint.replayed_port.name]
@@ -110,7 +109,6 @@ def prepare_seeds(
             stop=last,
             state=initial_state(blueprint, begin, seed, given, start) | switched,
             recording=recording,
-            snapshots=snapshots,
             circuit=circuit,
             events=events,
             plastic=plastic,

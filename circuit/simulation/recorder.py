@@ -175,7 +175,7 @@ def identity_of(job: Job, engine: str) -> dict[str, str]:
             *(feed.mean for feed in feeds),
             *job.state.values(),
         ),
-        "what is recorded": _checksum(job.recording.traces, job.recording.recorded, job.snapshots),
+        "what is recorded": _checksum(*vars(job.recording).values()),
     }
 
 
@@ -243,7 +243,7 @@ class Recorder:
         self._began = self._written = time.monotonic()
         blueprint, recording = job.blueprint, job.recording
         weights = {p.name: blueprint.by_key[f"{p.name}.w"].size for p in blueprint.parts.weighted}
-        self.snapshots = Series(len(job.snapshots) + 2, weights)
+        self.snapshots = Series(len(recording.snapshots) + 2, weights)
         rows = len(recording.recorded) * blueprint.timing.duration
         columns = {trace.label: len(trace.places) for trace in recording.traces}
         self.traces = Series(rows, {DATA_ROW: 1, **columns})

@@ -53,7 +53,7 @@ class Saving(HintsAtKeywords):
         return record
 
 
-def snapshot_samples(wanted, first: int, last: int) -> np.ndarray:
+def _snapshot_samples(wanted, first: int, last: int) -> np.ndarray:
     """Return sample counts in (first, last] after which weights are kept, the last one included.
 
     Parameters
@@ -117,16 +117,19 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Traces to record, and the samples at which they are recorded.
+    """Snapshots and traces to record, and when.
 
     Parameters
     ----------
+    snapshots
+        Sample counts, ascending: weights are kept when so many are done.
     traces
         The variables.
     recorded
-        The samples, ascending; none where there are no traces.
+        The samples at which they are recorded, ascending; none where there are no traces.
     """
 
+    snapshots: np.ndarray
     traces: tuple[Trace, ...] = ()
     recorded: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
@@ -136,17 +139,15 @@ class Recording:
         return self.recorded[first:last]
 
 
-def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> Recording:
-    """Return the recording that ``record`` and ``every`` of :meth:`biorrr.circuit.Microcircuit.run`
-    ask for.
+def recording_of(saving: Saving, blueprint: Blueprint, first: int, last: int) -> Recording:
+    """Return the recording that ``saving`` asks for in a run of samples ``first`` to ``last``.
 
     Raises
     ------
     ValueError
         Where a variable does not exist, or memory would not hold the record.
     """
-    if isinstance(record, str):
-        record = (record,)
+    record = (saving.record,) if isinstance(saving.record, str) else saving.record
     if not isinstance(record, (Mapping, Sequence, set, frozenset)):
         raise InputTypeError(
             f"record: must be names of variables, or a dict of them (got {record!r}); () records"
@@ -163,16 +164,18 @@ def recording_of(record, every, blueprint: Blueprint, first: int, last: int) -> 
         if q.variable.per == "circuit" and q.variable.role == "activity"
         if labels and q.name.startswith("eta_") and q.name not in labels
     ]
-    stretches = _stretches(every, first, last)
+    stretches = _stretches(saving.every, first, last)
+    snapshots = _snapshot_samples(saving.snapshots, first, last)
     if not traces:
-        return Recording()
+        return Recording(snapshots)
     rows = sum(map(len, stretches)) * blueprint.timing.duration
     check_memory(
         "record",
         8 * rows * sum(len(trace.places) for trace in traces),
         "record fewer cells or synapses, raise every, or record in windows",
     )
-    return Recording(tuple(traces), np.unique(np.concatenate([*map(np.array, stretches)])))
+    recorded = np.unique(np.concatenate([*map(np.array, stretches)]))
+    return Recording(snapshots, tuple(traces), recorded)
 
 
 def _trace(name: str, chosen, blueprint: Blueprint) -> Trace:

@@ -114,7 +114,12 @@ def _advance(engine: Any, interrupted: threading.Event, recorders: Sequence[Reco
     cuts = [event.at for event in job.events]
     watched = any(one.callback for one in recorders)  # it may end at any snapshot
     while left:
-        bounds = [at + length, job.stop, *cuts, *(job.snapshots.tolist() if watched else [])]
+        bounds = [
+            at + length,
+            job.stop,
+            *cuts,
+            *(job.recording.snapshots.tolist() if watched else []),
+        ]
         stop = min(bound for bound in bounds if bound > at)
         began, first = time.perf_counter(), at
         at, diverged = run.advance(at, stop, left)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from biorrr.circuit import Microcircuit
-from biorrr.circuit.simulation.saving import recording_of
+from biorrr.circuit.simulation.saving import Saving, recording_of
 from biorrr.models import Leaky
 
 ENGINES = ["numpy", "cpp"]
@@ -164,7 +164,7 @@ def test_what_does_not_fit_memory_is_refused_with_its_size(make_circuit):
     with pytest.raises(
         ValueError, match=r"record: would take 112.0 GB of memory, and .* GB are free; record fewer"
     ):
-        recording_of("Vx", 1, blueprint, 0, 10**9 - 125_000_000)
+        recording_of(Saving("Vx", 1), blueprint, 0, 10**9 - 125_000_000)
 
 
 def test_a_run_may_override_seed_and_weights(few, make_circuit):

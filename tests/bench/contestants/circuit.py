@@ -50,8 +50,7 @@ def prepare(task: Task):
             start=0,
             stop=len(order),
             state=state,
-            recording=Recording(),
-            snapshots=np.array([len(order)]),
+            recording=Recording(np.array([len(order)])),
             circuit=circuit,
         )
         outcome = simulate(job)
