@@ -15,44 +15,6 @@ from biorrr.sims.lab.run_folder import RunFolder
 from biorrr.sims.lab.settings import Kind, Settings, key_of, kinds, listed_fields, parsed, resolve
 
 VALUES = {int: "INTEGER", float: "NUMBER", str: "TEXT"}  # in the help
-# The options every experiment has beside its settings: name, type, default, option.
-FRAME = (
-    (
-        "out",
-        Path | None,
-        None,
-        typer.Option(
-            "--out",
-            help="run folder to fill  [default: runs/<experiment>-<date>-<time>]",
-            metavar="DIR",
-        ),
-    ),
-    (
-        "force",
-        bool,
-        False,
-        typer.Option("--force", help="replace the run that is already in the folder"),
-    ),
-    (
-        "config",
-        Path | None,
-        None,
-        typer.Option(
-            "--config", help="TOML file with settings, such as config.toml of a run", metavar="FILE"
-        ),
-    ),
-    (
-        "assignments",
-        list[str] | None,
-        None,
-        typer.Option(
-            "--set",
-            help="one setting, in place of that of the config; may be repeated",
-            metavar="KEY=VALUE",
-        ),
-    ),
-    ("debug", bool, False, typer.Option("--debug", help="show the traceback of an error")),
-)
 
 
 def command(
@@ -76,35 +38,48 @@ def command(
     """
     experiment = name or run.__module__.rpartition(".")[2]
 
-    # ``debug`` is only declared: main looks for it itself.
+    # The options every experiment has beside its settings. ``debug`` is only declared: main looks
+    # for it itself.
     def call(
-        out: Path | None,
-        force: bool,
-        config: Path | None,
-        assignments: list[str] | None,
-        debug: bool,
-        **options,
-    ):
-        os.environ.setdefault(
-            "MPLBACKEND", "agg"
-        )  # figures go to files: no window system is needed
+        *,
+        out: Annotated[
+            Path | None,
+            typer.Option(
+                help="run folder to fill  [default: runs/<experiment>-<date>-<time>]", metavar="DIR"
+            ),
+        ] = None,
+        force: Annotated[
+            bool, typer.Option("--force", help="replace the run that is already in the folder")
+        ] = False,
+        config: Annotated[
+            Path | None,
+            typer.Option(
+                help="TOML file with settings, such as config.toml of a run", metavar="FILE"
+            ),
+        ] = None,
+        assignments: Annotated[
+            list[str] | None,
+            typer.Option(
+                "--set",
+                help="one setting, in place of that of the config; may be repeated",
+                metavar="KEY=VALUE",
+            ),
+        ] = None,
+        debug: Annotated[
+            bool, typer.Option("--debug", help="show the traceback of an error")
+        ] = False,
+        **options: Any,
+    ) -> None:
+        # Figures go to files: no window system is needed.
+        os.environ.setdefault("MPLBACKEND", "agg")
         given = {name: value for name, value in options.items() if value not in (None, [])}
-        run(
-            resolve(cls, config, assignments or (), given),
-            RunFolder(experiment, out, force, config),
-        )
+        settings = resolve(cls, config, assignments or (), given)
+        run(settings, RunFolder(experiment, out, force, config))
 
     parameters = [_parameter(field, *kinds(cls)[field.name]) for field in listed_fields(cls)]
     parameters += [_parameter(field, *types) for field, *types in data_options(cls)]
-    for key, kind, default, made in FRAME:
-        parameters.append(
-            inspect.Parameter(
-                key,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=default,
-                annotation=Annotated[kind, made],
-            )
-        )
+    *frame, _ = inspect.signature(call, eval_str=True).parameters.values()
+    parameters += frame
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__doc__ = about or run.__doc__

@@ -150,7 +150,7 @@ class Lab(Generic[S]):
         """
         for one in data:
             with suppress(data_sets.DataError):
-                self._note(one, one.checksum())
+                self._note(one, one.load().checksum)
 
     def _note(self, data: Any, checksum: str) -> None:
         """Note the checksum of data that are read; refuse data that changed, or that come too
