@@ -270,9 +270,11 @@ def commands() -> str:
 
 def frame() -> str:
     """The options that all experiments share."""
-    # In an annotation typer takes an option's name where its default would stand.
-    rows = [(f"`{made.default}`", made.metavar or "", made.help) for _, _, _, made in options.FRAME]
-    return _table(("option", "value", "meaning"), rows)
+    command = find_command("learn")
+    fields = [*listed_fields(command.settings)]
+    fields += [field for field, *_ in options.data_options(command.settings)]
+    rows = _plain_options(command, {field.name for field in fields})
+    return _table(("option", "meaning"), list(rows))
 
 
 def data_sets() -> str:
@@ -344,7 +346,7 @@ def _setting(field, kind, optional: bool, many: bool, length: int | None) -> tup
     )
 
 
-def _plain_options(command):
+def _plain_options(command, left_out=frozenset()):
     import typer
 
     single = typer.Typer(add_completion=False)
@@ -355,7 +357,7 @@ def _plain_options(command):
             if parameter.param_type_name == "option"
             else [parameter.metavar or parameter.name]
         )
-        if "--help" not in names:
+        if "--help" not in names and parameter.name not in left_out:
             yield ", ".join(f"`{name}`" for name in names), getattr(parameter, "help", None) or ""
 
 

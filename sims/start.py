@@ -59,6 +59,9 @@ def main() -> None:
     # again and again, and once more at the end, took a quarter of `biorrr learn`.
     gc.set_threshold(200_000)
     atexit.register(gc.freeze)
+    # 2**20 cycles, a third of a millisecond, for which OpenBLAS's threads wait for more work before
+    # they sleep. With its own 2**26 they took a quarter of `biorrr learn` by waiting.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
     try:
         heed_interrupts()
         _open_streams()

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
+from sklearn.utils.extmath import svd_flip
 
 from biorrr.analysis.algorithms.estimator import FilterLearner, learner
 from biorrr.analysis.algorithms.kernel import add_outer, add_product, kernel, set_product
@@ -220,8 +221,10 @@ class MSGCCA(FilterLearner):
             for S, rows in zip(self._sums, (x, y), strict=True):
                 S += rows.T @ rows
             t += len(x)
-        self.Vx_ = pad(self._roots[0] @ self._U, self.k)
-        self.Wy_ = pad(self._roots[1] @ self._V, self.k)
+        # Rounding decides the signs of singular vectors: filters have those of their largest entry.
+        U, V = svd_flip(self._U, self._V.T)
+        self.Vx_ = pad(self._roots[0] @ U, self.k)
+        self.Wy_ = pad(self._roots[1] @ V.T, self.k)
 
 
 @learner
