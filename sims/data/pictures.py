@@ -17,21 +17,6 @@ from biorrr.sims.lab.settings import option
 from biorrr.sims.lazy import np
 
 
-def _idx_files(name: str, url: str, checksums: dict[str, str]) -> tuple[SourceFile, ...]:
-    return tuple(
-        SourceFile(f"{name}/{file}", url + file, sha256) for file, sha256 in checksums.items()
-    )
-
-
-def _archived_files(
-    name: str, archive: str, sha256: str, members: tuple[str, ...]
-) -> tuple[SourceFile, ...]:
-    url = f"https://www.cs.toronto.edu/~kriz/{archive}"
-    return tuple(
-        SourceFile(f"{name}/{member.split('/')[-1]}", url, sha256, member) for member in members
-    )
-
-
 class Pictures(NamedData):
     """Base of the sets of labelled pictures: pixels in [0, 1], (T, pixels), and one-hot labels, (T,
     classes).
@@ -82,7 +67,7 @@ class MNIST(Pictures):
             "LeCun, Bottou, Bengio & Haffner 1998, Gradient-based learning applied to document"
             " recognition, Proc. IEEE 86:2278"
         ),
-        files=_idx_files(
+        files=SourceFile.each(
             "mnist",
             "https://storage.googleapis.com/cvdf-datasets/mnist/",
             {
@@ -127,7 +112,7 @@ class FashionMNIST(MNIST):
             "Xiao, Rasul & Vollgraf 2017, Fashion-MNIST: a novel image dataset for benchmarking"
             " machine learning algorithms, arXiv:1708.07747"
         ),
-        files=_idx_files(
+        files=SourceFile.each(
             "fashion-mnist",
             "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/b2617bb6d3ffa2e429640350f613e3291e10b141/"
             "data/fashion/",
@@ -165,9 +150,9 @@ class CIFAR10(Pictures):
             "Krizhevsky 2009, Learning multiple layers of features from tiny images, technical"
             " report, U. Toronto"
         ),
-        files=_archived_files(
+        files=SourceFile.of_archive(
             "cifar10",
-            "cifar-10-binary.tar.gz",
+            "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
             "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
             (
                 "cifar-10-batches-bin/test_batch.bin",
@@ -206,9 +191,9 @@ class CIFAR100(CIFAR10):
             "Krizhevsky 2009, Learning multiple layers of features from tiny images, technical"
             " report, U. Toronto"
         ),
-        files=_archived_files(
+        files=SourceFile.of_archive(
             "cifar100",
-            "cifar-100-binary.tar.gz",
+            "https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz",
             "58a81ae192c23a4be8b1804d68e518ed807d710a4eb253b1f2a199162a40d8ec",
             ("cifar-100-binary/test.bin", "cifar-100-binary/train.bin"),
         ),

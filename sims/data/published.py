@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import tarfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -56,6 +57,18 @@ class SourceFile:
     url: str
     sha256: str | None = None
     member: str | None = None
+
+    @classmethod
+    def each(cls, folder: str, url: str, checksums: Mapping[str, str]) -> tuple[SourceFile, ...]:
+        """Return files below ``url``, each with its checksum by its name."""
+        return tuple(cls(f"{folder}/{name}", url + name, sha) for name, sha in checksums.items())
+
+    @classmethod
+    def of_archive(
+        cls, folder: str, url: str, sha256: str, members: Sequence[str]
+    ) -> tuple[SourceFile, ...]:
+        """Return the files that are ``members`` of one archive."""
+        return tuple(cls(f"{folder}/{Path(one).name}", url, sha256, one) for one in members)
 
     def found(self) -> Path | None:
         """Look for the file in the data folders; None where it is in none."""
