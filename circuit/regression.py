@@ -266,7 +266,7 @@ class Regression:
             **self._identity,
             "rates": str(self.rates),
             "fitted": json.dumps(job.fitted),
-            "linear_output": int(_computing_output(job.blueprint) == self._plain_output),
+            "linear_output": int(self._is_linear(job)),
         }
         for departure in job.blueprint.parts.departures:
             if isinstance(departure, Spiking):
@@ -279,13 +279,16 @@ class Regression:
             attrs["worst_residual"] = float(state["settling.worst"][0])
         return attrs
 
-    @functools.cached_property
-    def _plain_output(self) -> set[tuple[str, str, str]]:
-        """What computes the output without departures and parts of one's own: outputs are then
-        linear, X Vx or the equilibrium of areas.
+    def _is_linear(self, job: Job) -> bool:
+        """Return True if outputs are X Vx or the equilibrium of areas: what computes them is as it
+        is without departures and parts of one's own.
         """
+        if not (self.departures or self.populations or self.pathways or job.events):
+            return True
         plain = replace(self, departures=(), populations=(), pathways=()).parts
-        return _computing_output(Blueprint(plain, ports_of(plain)))
+        return _computing_output(job.blueprint) == _computing_output(
+            Blueprint(plain, ports_of(plain))
+        )
 
     def readout(self, job: Job, matrices: Mapping[str, np.ndarray]) -> tuple:
         """Return the readout Sigma_s^-1 Vy, shape (n, k), by which the output of the last area

@@ -16,7 +16,7 @@ import math
 import numbers
 import sys
 import types
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -24,6 +24,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from biorrr.errors import InputError, InputTypeError
 from biorrr.hints import HintsAtKeywords
 
+Check = Callable[[str, Any], Any]  # returns the value to keep, or raises an error about the name
 LARGEST_WHOLE = 2**53  # above it floating point, which counts samples and seeds, has gaps
 
 
@@ -94,47 +95,62 @@ Count = Annotated[int, partial(whole_number, minimum=0)]
 PositiveCount = Annotated[int, partial(whole_number, minimum=1)]
 
 
-def check_type(name: str, value: Any, declared: Any) -> Any:
-    """Return ``value`` as the type that is ``declared`` for it, or raise an error about ``name``.
+def check_of(declared: Any) -> Check | None:
+    """Return the check of a type hint: it returns a value as that type, or raises an error about
+    its name; None where all values pass.
 
-    Parameters
-    ----------
-    name
-        The name by which errors refer to the value.
-    value
-        What was given.
-    declared
-        A type hint. ``Annotated[...]`` holds checks, each a function of name and value that returns
-        the value to keep; ``X | None`` also takes None; ``tuple[X, ...]`` and ``Sequence[X]`` check
-        all elements, take a list or a single element, and keep a tuple; ``tuple[X, Y]`` takes two
-        elements; ``Literal[...]`` lists choices; ``bool``, ``str`` and dataclasses are checked as
-        they stand. Other types pass.
+    ``Annotated[...]`` holds checks; ``X | None`` also takes None; ``tuple[X, ...]`` and
+    ``Sequence[X]`` check all elements, take a list or a single element, and keep a tuple;
+    ``tuple[X, Y]`` takes two elements; ``Literal[...]`` lists choices; ``bool``, ``str`` and
+    dataclasses are checked as they stand. Other types pass.
     """
     origin, arguments = get_origin(declared), get_args(declared)
     if origin is Annotated:
-        for check in arguments[1:]:
-            value = check(name, value)
-    elif origin in (Union, types.UnionType) and len(arguments) == 2 and arguments[1] is type(None):
-        return None if value is None else check_type(name, value, arguments[0])
-    elif origin is Sequence or (origin is tuple and arguments[-1] is ...):
-        values = value if isinstance(value, (tuple, list)) else (value,)
-        return tuple(check_type(name, each, arguments[0]) for each in values)
-    elif origin is tuple:
-        if not isinstance(value, (tuple, list)) or len(value) != len(arguments):
-            raise InputTypeError(
-                f"{name}: must have {len(arguments)} elements each (got {value!r})"
-            )
-        return tuple(
-            check_type(name, each, hint) for each, hint in zip(value, arguments, strict=True)
-        )
-    elif origin is Literal:
-        return one_of(name, value, arguments)
-    elif declared is bool:
-        return truth(name, value)
-    elif declared is str and not isinstance(value, str):
+        return partial(_check_in_turn, arguments[1:])
+    if origin in (Union, types.UnionType) and len(arguments) == 2 and arguments[1] is type(None):
+        inner = check_of(arguments[0])
+        return None if inner is None else partial(_check_unless_none, inner)
+    if origin is Sequence or (origin is tuple and arguments[-1] is ...):
+        return partial(_check_each, check_of(arguments[0]))
+    if origin is tuple:
+        return partial(_check_pair, [*map(check_of, arguments)])
+    if origin is Literal:
+        return partial(one_of, choices=arguments)
+    if declared is bool:
+        return truth
+    if declared is str:
+        return _check_text
+    if isinstance(declared, type) and is_dataclass(declared):
+        return lambda name, value: instance_of(name, value, declared)
+    return None
+
+
+def _check_in_turn(checks: Sequence[Check], name: str, value: Any) -> Any:
+    for check in checks:
+        value = check(name, value)
+    return value
+
+
+def _check_unless_none(check: Check, name: str, value: Any) -> Any:
+    return None if value is None else check(name, value)
+
+
+def _check_each(check: Check | None, name: str, value: Any) -> tuple:
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    return values if check is None else tuple(check(name, each) for each in values)
+
+
+def _check_pair(checks: Sequence[Check | None], name: str, value: Any) -> tuple:
+    if not isinstance(value, (tuple, list)) or len(value) != len(checks):
+        raise InputTypeError(f"{name}: must have {len(checks)} elements each (got {value!r})")
+    return tuple(
+        check(name, each) if check else each for check, each in zip(checks, value, strict=True)
+    )
+
+
+def _check_text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
         raise InputTypeError(f"{name}: must be text (got {value!r})")
-    elif isinstance(declared, type) and is_dataclass(declared):
-        return instance_of(name, value, declared)
     return value
 
 
@@ -153,9 +169,9 @@ def check_fields(value: Any, name: str | None = None) -> None:
     biorrr.errors.InputError: Noise.sigma: must be finite and at least 0 (got -1)
     """
     owner = type(value).__name__ if name is None else name
-    for field, declared in _declared(type(value)):  # type: ignore[arg-type]  # a class is hashable
+    for field, check in _checks(type(value)):  # type: ignore[arg-type]  # a class is hashable
         given = getattr(value, field)
-        kept = check_type(f"{owner}.{field}".lstrip("."), given, declared)
+        kept = check(f"{owner}.{field}".lstrip("."), given)
         if kept is not given:
             object.__setattr__(value, field, kept)
 
@@ -168,10 +184,11 @@ class Checked(HintsAtKeywords):
 
 
 @functools.cache
-def _declared(cls: type) -> tuple[tuple[str, Any], ...]:
-    """Return the fields of a dataclass, as (name, type hint)."""
+def _checks(cls: type) -> tuple[tuple[str, Check], ...]:
+    """Return the fields of a dataclass that are checked, as (name, check)."""
     hints = get_type_hints(cls, include_extras=True)
-    return tuple((field.name, hints[field.name]) for field in fields(cls))
+    found = ((field.name, check_of(hints[field.name])) for field in fields(cls))
+    return tuple((name, check) for name, check in found if check is not None)
 
 
 # Physical units by name: the SI value of one, and the dimension by the name that Brian2's equations

@@ -338,6 +338,7 @@ _WORDS_AND_VALUES = {
 }
 
 
+@functools.lru_cache(maxsize=10_000)  # circuits have most of their variables in common
 def _bare(value: Any) -> Any:
     """Return a part or a variable without words and values."""
     have = {field.name for field in fields(value)}
