@@ -46,7 +46,11 @@ def test_a_script_that_asks_for_no_log_is_told_nothing(tmp_path):
     assert _run(tmp_path, "-W", "ignore", "-c", script, capture_output=True, text=True).stderr == ""
 
 
-@pytest.mark.parametrize("command", [LEARN, FAMILY], ids=lambda one: one[0])
+@pytest.mark.parametrize(
+    "command",
+    [LEARN, pytest.param(FAMILY, marks=pytest.mark.slow)],
+    ids=lambda one: one[0],
+)
 def test_a_command_shows_each_once_on_a_terminal(command, tmp_path):
     ours, theirs = pty.openpty()
     start = "import sys, os; os.cpu_count = lambda: 2; from biorrr.sims.start import main;"

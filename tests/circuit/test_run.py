@@ -128,12 +128,13 @@ class Forgetting(Departure):
 
 
 @pytest.mark.filterwarnings("ignore:.*mean is large")
-@pytest.mark.parametrize("feedback", [0.0, 0.5])
 @pytest.mark.parametrize(
-    ("departure", "shape"),
+    ("departure", "shape", "feedback"),
     [
-        (Receptors(), lambda X: np.maximum(X, 0)),
-        (Forgetting(), lambda X: 0.5 * X),
+        (Receptors(), lambda X: np.maximum(X, 0), 0.0),
+        (Receptors(), lambda X: np.maximum(X, 0), 0.5),
+        (Forgetting(), lambda X: 0.5 * X, 0.0),
+        pytest.param(Forgetting(), lambda X: 0.5 * X, 0.5, marks=pytest.mark.slow),
     ],
 )
 def test_transform_knows_what_alters_the_input(departure, shape, feedback, data):

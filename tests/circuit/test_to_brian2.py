@@ -90,7 +90,7 @@ REQUIRED = {
     "areas": (lambda: Hierarchy((3, 2), gains=(1, 0.5, 0.5), engine="numpy"), {}),
     "noise": (lambda: own_rates(ridge=0.1, replay=2, departures=[TransmissionNoise(0.2)]), {}),
 }
-FAST = ("own rates", "auto, replay", "own population", "leaky", "noise")
+FAST = ("auto, replay", "own population", "noise")
 FURTHER = {
     "leaky, auto, replay": lambda: Microcircuit(
         k=2, ridge=0.1, replay=2, departures=[Leaky(hold=20)], engine="numpy"

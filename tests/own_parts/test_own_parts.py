@@ -334,10 +334,7 @@ t.learn(circuit, data, record=t.recorded({name!r}), callback=end,
 # are slow ones.
 @pytest.mark.parametrize(
     "name",
-    [
-        name if name in ("depressing", "combined") else pytest.param(name, marks=pytest.mark.slow)
-        for name in NAMES
-    ],
+    [name if name == "combined" else pytest.param(name, marks=pytest.mark.slow) for name in NAMES],
 )
 def test_it_is_killed_and_resumed_bit_for_bit(name, own, data, tmp_path):
     path = str(tmp_path / "c.npz")

@@ -24,7 +24,7 @@ def real_data():
 
 
 @pytest.fixture(autouse=True)
-def figures_of_one_pixel(request, monkeypatch):
+def figures_of_one_pixel(request, monkeypatch, save_pixel):
     """Draw the figures of commands, but save one pixel: files take longer than small circuits.
 
     Tests marked ``figures`` look at the files. The figures of every experiment are looked at in
@@ -34,13 +34,17 @@ def figures_of_one_pixel(request, monkeypatch):
         monkeypatch.setattr("biorrr.sims.lab.run_folder.save_figure", save_pixel)
 
 
-def save_pixel(axes, path):
-    """Save an image of one pixel in place of the figure of ``axes``, and close that."""
+@pytest.fixture(scope="session")
+def save_pixel():
+    """A function that saves one pixel in place of the figure of axes, and closes that."""
     import matplotlib.image
     import matplotlib.pyplot as plt
 
-    matplotlib.image.imsave(path, np.zeros((1, 1)))
-    plt.close(np.ravel(axes)[0].figure)
+    def save(axes, path):
+        matplotlib.image.imsave(path, np.zeros((1, 1)))
+        plt.close(np.ravel(axes)[0].figure)
+
+    return save
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ def test_runs_without_data_files(name, empty_cache, monkeypatch):
 
 
 @pytest.fixture(scope="module", params=experiment_names())
-def small(request, tmp_path_factory):
+def small(request, tmp_path_factory, save_pixel):
     """An experiment, the folder of a run with its small settings and two seeds, and a folder of
     what it had kept.
 
@@ -80,11 +80,9 @@ def small(request, tmp_path_factory):
             shutil.copytree(folder / CHECKPOINTS, kept)
         settle(folder)
 
-    save = run_folder.save_figure
-
     def look_and_save(axes, path):
         FLAWS[experiment.name] += [f"{path.name}: {flaw}" for flaw in flaws(axes)]
-        save(axes, path)
+        save_pixel(axes, path)
 
     FLAWS[experiment.name] = []
     with pytest.MonkeyPatch.context() as patch:

@@ -351,7 +351,7 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("unbuffered", [pytest.param("", marks=pytest.mark.slow), "1"])
 def test_output_that_cannot_be_given_is_a_failure(unbuffered):
     environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     command = [sys.executable, "-c", "from biorrr.sims.start import main; main()", "data"]

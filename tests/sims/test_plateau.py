@@ -313,7 +313,7 @@ def test_plateau_is_the_backpropagated_error_on_real_data(real_data, tmp_path, d
 
 def test_values_of_s_that_are_close_have_files_and_claims_of_their_own(tmp_path):
     values = ("0", "0.3333333", "0.3333334")
-    args = ["--data", DATA, "--epochs", "1", "--seeds", "1", "--engine", "numpy"]
+    args = ["--data", DATA, "--epochs", "1", "--seeds", "1", "--engine", "cpp"]
     args += [word for s in values for word in ("-s", s)]
     assert main.run(["plateau", *args, "--out", str(tmp_path / "run")]) == 0
     claims = json.loads((tmp_path / "run/summary.json").read_text())["claims"]

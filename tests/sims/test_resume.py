@@ -289,7 +289,13 @@ def test_interrupted_race_ends_at_once_and_goes_on(own_data, tmp_path, start_bio
     assert code == 0, err
 
 
-@pytest.mark.parametrize("begun", ["", "unfinished", "unfinished/checkpoints"])
+@pytest.mark.parametrize(
+    "begun",
+    [
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("", "unfinished")),
+        "unfinished/checkpoints",
+    ],
+)
 def test_before_the_first_checkpoint_it_starts_over(short_run, tmp_path, capsys, begun):
     """Whichever of its folders the run had made."""
     folder = cut_short(short_run, tmp_path / "early")

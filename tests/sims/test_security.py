@@ -109,7 +109,13 @@ COMMAND = "from biorrr.sims.start import main; main()"
 
 @pytest.mark.parametrize(
     "start",
-    [(IMPORT,), (COMMAND, *["learn", "--epochs", "1", "--engine", "numpy", "--out", "out"])],
+    [
+        (IMPORT,),
+        pytest.param(
+            (COMMAND, *["learn", "--epochs", "1", "--engine", "numpy", "--out", "out"]),
+            marks=pytest.mark.slow,
+        ),
+    ],
 )
 def test_preferences_for_brian2_in_the_current_folder_are_not_read(own_data, tmp_path, start):
     """Brian2 evaluates them when it is imported: those of the folder, which may have been sent, and
@@ -304,16 +310,25 @@ def run_in_time(capsys):
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("kind", "name"),
     [
-        "config.toml",
-        "summary.json",
-        "inventory.json",
-        "ITEM.npz",
-        "ITEM.nc",
+        ("pipe", "config.toml"),
+        ("link", "summary.json"),
+        ("pipe", "inventory.json"),
+        ("pipe", "ITEM.npz"),
+        ("link", "ITEM.nc"),
+        *(
+            pytest.param(kind, name, marks=pytest.mark.slow)
+            for kind, name in (
+                ("link", "config.toml"),
+                ("pipe", "summary.json"),
+                ("link", "inventory.json"),
+                ("link", "ITEM.npz"),
+                ("pipe", "ITEM.nc"),
+            )
+        ),
     ],
 )
-@pytest.mark.parametrize("kind", ["pipe", "link"])
 def test_only_regular_files_of_a_run_are_opened(
     finished, tmp_path, run_in_time, item_names, name, kind
 ):
