@@ -127,6 +127,11 @@ def once() -> Callable[[str], bool]:
 
 def _open_streams() -> None:
     """Replace the standard streams by plain ones, and show notices if a terminal is there."""
+    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
+        if getattr(sys, name) is None:  # closed: the next file must not take its number
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         kept = {one: getattr(stream, one) for one in ("line_buffering", "write_through")}

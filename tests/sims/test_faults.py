@@ -350,6 +350,35 @@ def test_second_interrupt_ends_at_once(own_data, tmp_path, start_biorrr):
     assert any(tmp_path.glob("out/unfinished/checkpoints/learn_from-*.npz"))
 
 
+@pytest.mark.parametrize(
+    "closed",
+    [
+        "<&- >&- 2>&-",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("<&-", ">&-", "2>&-")),
+    ],
+)
+@pytest.mark.slow
+def test_closed_streams_are_no_obstacle(own_data, tmp_path, closed):
+    """Nor does the next file that is opened take their place, and with it what is printed."""
+    start = f'"{sys.executable}" -c "from biorrr.sims.start import main; main()"'
+    done = subprocess.run(
+        f"{start} learn --data own.npz --epochs 1 --engine numpy --out out {closed}; echo $? >"
+        f" code\n{start} learn --data own.npz -k 9 --out refused {closed}; echo $? >> code",
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (tmp_path / "code").read_text() == "0\n2\n"
+    assert ("written to" in done.stdout) == (">&-" not in closed.split())
+    assert ("k: must not exceed" in done.stderr) == ("2>&-" not in closed)
+    Run.load(tmp_path / "out/run.nc")
+    assert "written to" not in "".join(
+        path.read_text(errors="ignore") for path in (tmp_path / "out").iterdir()
+    )
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("unbuffered", [pytest.param("", marks=pytest.mark.slow), "1"])
 def test_output_that_cannot_be_given_is_a_failure(unbuffered):
