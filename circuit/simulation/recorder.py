@@ -289,7 +289,8 @@ class Recorder:
         self._update(t - self._done)
         self._done = t
         if self._checkpoint and time.monotonic() - self._written >= self._checkpoint.every:
-            self._write(Outcome(t, state, "interrupted"))
+            ended = "done" if t == self.job.stop else "interrupted"
+            self._write(Outcome(t, state, ended))
 
     def take(self, outcome: Outcome) -> None:
         """Note that the engine has come to ``outcome``."""

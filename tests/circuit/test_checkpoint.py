@@ -300,3 +300,22 @@ def test_killed_and_run_again(engine, epochs, data, tmp_path):
     resumed = circuit(engine).run(*data, epochs=epochs, every=7, checkpoint=path)
     assert facts(path) == (120 * epochs, "done")
     assert_same(resumed, straight)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "cpp"])
+def test_a_run_killed_after_its_last_sample_is_done(engine, data, tmp_path, monkeypatch):
+    """It went on beyond its end, for ever."""
+    path = tmp_path / "run.npz"
+    circuit = Microcircuit(2, engine=engine)
+    whole = circuit.run(*data, progress=False)
+
+    def die(recorder, outcome):
+        raise MemoryError
+
+    with monkeypatch.context() as patch, pytest.raises(MemoryError):
+        patch.setattr("biorrr.circuit.simulation.recorder.Recorder.take", die)
+        circuit.run(*data, progress=False, checkpoint=Checkpoint(path, every=0))
+    again = circuit.run(*data, progress=False, checkpoint=path)
+    assert again.ended == "done"
+    assert again.samples == whole.samples
+    np.testing.assert_array_equal(again.Vx, whole.Vx)
