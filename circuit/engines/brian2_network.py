@@ -85,9 +85,10 @@ class NumpyEngine:
                 name=f"{self._prefix}tick",
             )
             self.network = brian2.Network(tick, *self.groups.values())
-            for group in self.groups.values():
-                group._network = self.network.id  # Brian2 would warn that no network has run it
-                for step in group.contained_objects:
+            for one in (tick, *self.groups.values()):
+                # Brian2 would warn of one that is deleted before a network has run it.
+                object.__setattr__(one, "group", self.network)
+                for step in getattr(one, "contained_objects", ()):
                     step.active = False  # what it does is done block by block
         timing = blueprint.timing
         self.durations = {"sample": timing.duration, "replay": timing.replay_duration}
