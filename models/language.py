@@ -35,6 +35,7 @@ from biorrr.models.expressions import (
 from biorrr.models.validation import Checked
 
 _DEEPEST = 120  # levels of an expression; Brian2 takes expressions apart recursively
+_TOO_DEEP = f"must be nested at most {_DEEPEST} deep (got more levels)"
 _ARGUMENTS = {
     "clip": 3,
     "uniform_draw": 4,
@@ -133,6 +134,8 @@ def check_code(
             _check(value, further)
     except InputError as error:
         raise InputError(f"{field}: {error}") from None
+    except RecursionError:
+        raise InputError(f"{field}: {_TOO_DEEP}") from None
     return code
 
 
@@ -145,7 +148,7 @@ def _quote(node: ast.AST) -> str:
 def _check(node: ast.expr, further: tuple[str, ...], depth: int = 0) -> float | None:
     """Check a tree; return its value if it consists of numbers alone, else None."""
     if depth > _DEEPEST:
-        raise InputError(f"must be nested at most {_DEEPEST} deep (got more levels)")
+        raise InputError(_TOO_DEEP)
     match node:
         case ast.Constant(value=number):
             if type(number) not in (int, float) or not abs(number) <= sys.float_info.max:  # type: ignore[arg-type]

@@ -66,6 +66,7 @@ REFUSED = {
     ),
     "a comment": (change("w # note"), r"distal.change: must be one expression, without a comment"),
     "many levels": (change("-" * 500 + "w"), r"distal.change: must be nested at most 120 deep"),
+    "many levels without a name": (step(" + ".join(["1"] * 900)), r"nested at most 120 deep"),
     "no current": (
         lambda: replace(DistalSynapses(), current=""),
         r"distal.current: must be one expression",
